@@ -1,4 +1,4 @@
-"""Networks that cannot be: each is refused with the name of the field that is wrong."""
+"""Validation of a network before it is simulated: an invalid one is refused with the name of the wrong field."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _ENTROPIES = tuple(1 << power for power in range(15))
 
 
 def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
-    """Raise an error for an invalid network; ``names`` gives the names of its nodes for messages.
+    """Raise an error for an invalid network; ``names`` has the names of its nodes for messages.
 
     Raises:
         ScenarioError: naming the field, its value, and what was expected.
@@ -100,7 +100,7 @@ def _check_physics(physics: Physics) -> None:
 
 
 def _check_cable(network: SimNetwork, cable: SimCable, where: str, checked: set[tuple[int, int]]) -> None:
-    """Check a cable; ``checked`` are its ends that need not be looked at again: many ports are one object."""
+    """Check a cable; ``checked`` has the kinds of port that are checked already: many ports are one object."""
     _in_range(cable.rate_bps, f"{where}.rate_bps", _SLOWEST_BPS, _RATES_BPS[1])
     for name in ("propagation_ns", "a_reaction_ns", "b_reaction_ns"):
         _in_range(getattr(cable, name), f"{where}.{name}", 0, _LONGEST_NS)

@@ -36,7 +36,7 @@ def kernel(function: _F) -> _F:
 
 
 def outlined(function: _F) -> _F:
-    """Return a function that an entry calls, and that a kernel gets a copy of, as numba hands ``forceinline`` on.
+    """Return a compiled function that an entry calls; in kernels numba inlines it, as it passes ``forceinline`` on.
 
     With calls from kernels too the packet model took a tenth to a third longer: each call passes all arrays of the
     World one by one.
@@ -46,9 +46,9 @@ def outlined(function: _F) -> _F:
 
 
 def entry(function: _F) -> _F:
-    """Return an entry point, its machine code kept between runs where a folder can be written.
+    """Return a compiled entry point; its machine code is cached between runs where a folder is writable.
 
-    numba reads the folder from a setting of the process when it decorates; it is given back at once.
+    numba reads the folder from a setting of the process when it decorates; the setting is restored at once.
     """
     folder = cache_folder()
     settings: Any = numba.config
@@ -66,10 +66,10 @@ def entry(function: _F) -> _F:
 
 
 class _WholeCache(FunctionCache):
-    """The machine code of a function between runs; a file that is not as it was written counts for nothing."""
+    """The cache of a function's machine code on disk; files whose checksum is wrong are deleted, not loaded."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the machine code for a signature, None where there is none, or it is damaged."""
+        """Return the cached machine code for a signature, None where there is none or a file is damaged."""
         try:
             whole = self._checksum.read_text(encoding="ascii") == self._digest()
         except (OSError, UnicodeDecodeError):
@@ -81,7 +81,7 @@ class _WholeCache(FunctionCache):
         return numbas.load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the machine code for a signature, where there is room for it."""
+        """Write the machine code for a signature, and the checksum of all files, to the cache; ignore write errors."""
         numbas: Any = super()
         with suppress(OSError):
             numbas.save_overload(sig, data)
@@ -126,13 +126,13 @@ def cache_folder() -> Path | None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether only this user can write to a folder: its files are executed."""
+    """Return whether a folder is this user's and not writable by all others; the files in it are executed."""
     status = folder.stat(follow_symlinks=False)
     return status.st_uid == os.getuid() and not status.st_mode & stat.S_IWOTH
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return the folders in which the cache folder may be created, the best first; a home directory may be missing."""
+    """Return the folders in which the cache may be created, the best first: one stated in the environment, or two."""
     stated = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if stated:
         return (Path(stated),)

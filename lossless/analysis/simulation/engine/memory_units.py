@@ -62,7 +62,7 @@ def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
 
 
 def _set_sizes(unit: Any, switch: SimSwitch, pool: int, own: Any) -> None:
-    """Set the sizes of a unit: its part of the pool, and the reserved bytes of its groups within the pool or apart."""
+    """Set the sizes of a memory unit: its part of pool and chip, and its groups' reserved bytes, within it or apart."""
     size = (switch.pool_bytes, *switch.other_pools)[pool] // switch.parts
     reserved = int(own["reserved_bytes"].sum())
     unit["buffer_bytes"] = switch.buffer_bytes // switch.parts
@@ -74,7 +74,7 @@ def _set_sizes(unit: Any, switch: SimSwitch, pool: int, own: Any) -> None:
 
 
 def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]) -> Any:
-    """Return the unit of each group; -1 in hosts. ACKs that travel apart belong to the first pool."""
+    """Return the memory unit of each group; -1 in hosts. The class of ACKs that travel apart draws on pool 0."""
     drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
     ports: dict[int, int] = {}
     carrying = {link for routes in wiring.all_routes for route in routes for link in route}
@@ -95,7 +95,7 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
 
 
 def _part(switch: SimSwitch, place: int) -> int:
-    """Return the part of a port by its place among those that traffic comes in by: as many as fit share the first."""
+    """Return the buffer part of a port by its place among a switch's ports: as many as fit share the first part."""
     return min(place // max(1, switch.ports_per_part), switch.parts - 1) if switch.parts > 1 else 0
 
 

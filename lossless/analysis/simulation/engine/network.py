@@ -13,7 +13,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import WatchdogAction
 
 UNBOUNDED = 1 << 60
-"""A limit in bytes that is none."""
+"""The value in bytes of a limit that does not apply."""
 
 
 class SimWred(NamedTuple):
@@ -103,8 +103,8 @@ class SimWatchdog(NamedTuple):
 
 
 Choice = Literal["hash", "in turn", "adaptive", "flowlets", "flow hash"]
-"""How a switch chooses among links: by a hash of flow and entropy value, round robin, the least loaded, or by a hash
-of the flow alone."""
+"""How a switch chooses among links: by a hash of flow and entropy value, round robin, the least loaded, the least
+loaded after a gap in a flow (flowlets), or by a hash of the flow alone."""
 
 
 class SimLoads(NamedTuple):
@@ -170,7 +170,7 @@ class SimDcqcn(NamedTuple):
 
 
 class SimSpread(NamedTuple):
-    """Links that switches choose, of all that lead on at the same cost.
+    """The packet spreading of a flow: how switches choose its links, of all that lead on at the same cost.
 
     ``entropies``: how many entropy values the packets of a flow have, a power of two; with 1, and a choice by hash, the
     flow keeps its path. ``recycles``: those of unmarked ACKs are used again (REPS).
@@ -273,7 +273,7 @@ class Physics(NamedTuple):
 
 
 class SimNetwork(NamedTuple):
-    """Everything that is simulated; ``classes`` is how many traffic classes the ends have."""
+    """The simulated network; ``classes`` is the number of traffic classes that each switch end of a cable has."""
 
     nodes: int
     switches: Mapping[int, SimSwitch]

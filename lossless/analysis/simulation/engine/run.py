@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Peak(NamedTuple):
-    """The largest of its kind, and where: the two nodes of a link, and the traffic class."""
+    """The largest queue, ingress group or headroom use in bytes, and where: nodes of a link, and traffic class."""
 
     bytes: int
     sender: int
@@ -64,7 +64,7 @@ class RunOutcome(NamedTuple):
 
 
 def outcome(state: SimState, index: ArrayIndex, traffic_class: int | None = None) -> RunOutcome:
-    """Return the outcome of a run up to now; if a class is given, with the peaks of that class alone."""
+    """Return the outcome of a run up to its current time; if a class is given, with the peaks of that class alone."""
     clock = state.clock[0]
     counted = state.flows[state.flows["counts"] == 1]
     return RunOutcome(
@@ -116,7 +116,7 @@ def _when(at_ps: int) -> float | None:
 
 
 SLICE_EVENTS = 1_000_000
-"""Events between two looks at the world outside: a few hundredths of a second."""
+"""The events that the kernel runs at a time, before ``go_on`` is called: a few hundredths of a second."""
 
 
 def compiled_before(*, rare: bool = False) -> bool:

@@ -1,4 +1,4 @@
-"""The arrays of a simulation, and their construction from a network.
+"""The record arrays of a simulation, and their construction from a network.
 
 Flows that are received in any order, and senders with a congestion window, have arrays of their own.
 """
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 _FRAMES, _MOST_FRAMES = 1024, 1 << 18
 """Frames at the start, in addition to those that switches can hold, and the maximum; a run requests more."""
 _BITS_IN_TIME = 62
-"""Bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). A later time than 62 bits can hold is never
-reached."""
+"""The bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). A time that does not fit beside its slot
+is never reached."""
 
 
 class SimState(NamedTuple):
@@ -61,7 +61,7 @@ class SimState(NamedTuple):
     pullers: Any  # PULLER
 
     def copy(self) -> SimState:
-        """Return a state that shares nothing with this one, without its frames: :meth:`set_to` needs none."""
+        """Return a state that shares no array with this one, without its frames: :meth:`set_to` needs none."""
         return SimState(*(array.copy() for array in self._replace(frames=self.frames[:0])))
 
     def set_to(self, other: SimState) -> None:
@@ -82,12 +82,12 @@ class ArrayIndex(NamedTuple):
 
     @property
     def classes(self) -> int:
-        """The number of classes of a link in the arrays."""
+        """The number of traffic classes of a link in the arrays: with one more for ACKs where these travel apart."""
         return self.wiring.classes
 
     @property
     def horizon_ps(self) -> int:
-        """The longest time that fits beside a slot."""
+        """The longest time in ps that fits in an agenda entry beside a slot."""
         return (1 << (_BITS_IN_TIME - self.bits)) - 1
 
 
@@ -151,12 +151,12 @@ def _frames(network: SimNetwork, units: Any) -> int:
 
 
 def free_all(clock: Any, frames: Any) -> None:
-    """Put every frame among those in no use."""
+    """Mark every frame as free."""
     clock["free"], clock["fresh"], clock["free_frames"] = -1, 0, len(frames)
 
 
 def more_frames(state: SimState) -> SimState:
-    """Return the state with twice as many frames."""
+    """Return the state with twice as many frame records, the new ones free."""
     many = len(state.frames)
     frames = np.zeros(2 * many, records.FRAME)
     frames[:many] = state.frames
@@ -219,7 +219,7 @@ def _ports(network: SimNetwork, wiring: Wiring) -> tuple[Any, Any]:
 
 
 def _kind(kinds: dict[int, tuple[Any, Any]], end: SimPort, network: SimNetwork) -> tuple[Any, Any]:
-    """Return the queues and groups of an end; ends that are one object are laid out once."""
+    """Return the queue and group records of a switch port; ports that are one object are laid out once."""
     if id(end) not in kinds:
         kinds[id(end)] = _queues(end, network), _groups(end)
     return kinds[id(end)]
@@ -312,7 +312,7 @@ def scrambled(seed: int) -> int:
 
 
 def _first_plans(state: SimState, index: ArrayIndex) -> None:
-    """Set the first event of each slot, and the tree above the slots."""
+    """Set the first event of each slot of the agenda, and the tree above the slots."""
     many = len(state.links)
     starts = np.full(many, records.NEVER)
     np.minimum.at(
@@ -333,7 +333,7 @@ def _first_plans(state: SimState, index: ArrayIndex) -> None:
 
 
 def plan_recorder(state: SimState, index: ArrayIndex) -> None:
-    """Let the recorder look for the first time at time zero."""
+    """Plan the recorder's first sample for time zero."""
     slot = (
         3 * len(state.links) + len(state.pullers) + len(state.receivers) + len(state.holds) + len(state.units)
     )
@@ -351,11 +351,15 @@ def _close_tree(agenda: Any, bits: int) -> None:
 _CONTROLS = {"none": 0, "nscc": 1}
 _PS_PER_BYTE = 8e12
 _SPARE_NEWS = 64
-"""News of a flow beside those of its window: credit that it has not looked at."""
+"""Room for news of a flow beside those of its window: credit that its sender has not taken yet."""
 
 
 class Windows(NamedTuple):
-    """``packets``, ``sent`` and ``asked`` have an entry for each packet."""
+    """The arrays of flows received in any order and of senders with a congestion window.
+
+    ``packets`` has an entry for each packet of these flows; so has ``sent`` if a sender has a window, and ``asked`` if
+    a receiver gives credit.
+    """
 
     packets: Any
     sent: Any
@@ -404,7 +408,7 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
 
 
 def _set_packets(network: SimNetwork, flows: Any, place: Sequence[int], any_order: Sequence[int]) -> int:
-    """Set the index of each flow's first packet; return the number of packets."""
+    """Set the index of the first packet of each flow received in any order; return the number of their packets."""
     many = 0
     for number in any_order:
         flow, record = network.flows[number], flows[place[number]]

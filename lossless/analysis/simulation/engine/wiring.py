@@ -1,4 +1,4 @@
-"""Indexes and arrays of links and flows: links by number, equal-cost links, transfers and their ACKs, DCQCN.
+"""Indexes and arrays of the simulated links and flows: equal-cost links, transfers and their ACKs, DCQCN sets.
 
 Switches are found by memory unit, flows by the link they start on. Equal-cost links are the candidates of each switch
 toward a destination, for flows whose links are chosen switch by switch, with all routes of packets over them.
@@ -40,7 +40,7 @@ class EqualPaths:
         self._routes: dict[tuple[int, int], tuple[Links, ...]] = {}
 
     def toward(self, last: int) -> Mapping[int, Links]:
-        """Return for each other switch the links by which shortest paths lead to one."""
+        """Return for each other switch the links by which shortest paths lead to switch ``last``."""
         if last not in self._toward:
             far = self._distances(last)
             nearer = {
@@ -79,11 +79,14 @@ class EqualPaths:
 
 
 CHOICES = {"hash": 1, "in turn": 2, "adaptive": 3, "flowlets": 4, "flow hash": 5}
-"""As :mod:`.kernel.paths` numbers them."""
+"""The numbers of the choices of a link, as in :mod:`.kernel.paths`."""
 
 
 class Spreading(NamedTuple):
-    """``routes[unit, edge]`` is the fan of a switch toward another, -1 at that one itself; ``links`` are in fans."""
+    """Arrays of equal-cost links. ``routes[unit, edge]`` is the fan of a switch toward another, -1 at that one itself.
+
+    A fan is a set of equal-cost links; ``links`` has those of all fans, one fan after another.
+    """
 
     routes: Any
     fans: Any
@@ -131,7 +134,7 @@ def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:
 
 
 def _flowlets(network: SimNetwork, flows: Any) -> Any:
-    """Return the memory that switches have of flows, empty if no flow is moved between gaps."""
+    """Return the flowlet records, by switch and flow; empty if no flow is moved between gaps."""
     moved = bool((flows["spread"] == CHOICES["flowlets"]).any())
     moved = moved or any(switch.choice == "flowlets" for switch in network.switches.values())
     kept = np.zeros((len(network.switches) if moved else 0, len(flows)), records.FLOWLET)
@@ -140,7 +143,7 @@ def _flowlets(network: SimNetwork, flows: Any) -> Any:
 
 
 PS_PER_BYTE = 8e12
-"""Picoseconds a byte takes at 1 b/s."""
+"""The picoseconds that a byte takes at 1 b/s."""
 _COPIED = (
     "g", "initial_alpha", "alpha_to_rate", "min_decrease", "min_rate_bps", "ai_bps", "hai_bps", "first_rate_bps",
     "release_bps",
@@ -229,7 +232,7 @@ def _set_data(flows: Any, points: Any, data: Any, network: SimNetwork, wiring: W
 
 
 def _set_acks(flows: Any, acks: Any, answered: Any, network: SimNetwork, wiring: Wiring) -> None:
-    """An ACK counts as one byte of payload in a frame of its size."""
+    """Set the flows that carry ACKs: an ACK counts as one byte of payload in a frame of its size."""
     flows["acks"][answered] = acks
     flows["taken"][acks] = records.ACKS
     flows["mtu_bytes"][acks] = 1
@@ -240,7 +243,7 @@ def _set_acks(flows: Any, acks: Any, answered: Any, network: SimNetwork, wiring:
 
 
 def _set_followers(flows: Any, network: SimNetwork, place: dict[int, int], first: int) -> list[int]:
-    """Set how many flows each waits for, and return the numbers of those that wait, to stand from ``first`` on."""
+    """Set how many flows each flow waits for; return the waiting flows, which stand in the paths from ``first`` on."""
     waiting: dict[int, list[int]] = {}
     for number, flow in enumerate(network.flows):
         flows["waits_for"][place[number]] = len(flow.after)
@@ -270,7 +273,7 @@ def dcqcn_params(sets: Sequence[SimDcqcn]) -> Any:
 
 
 def _cnp_depth(network: SimNetwork, flows: Any) -> int:
-    """Return how many CNPs of one flow can be under way: the frames that its last link carries in the feedback time."""
+    """Return how many CNPs of one flow can be under way: the frames that the fastest link carries in feedback time."""
     fastest = max(cable.rate_bps for cable in network.cables)
     smallest = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
     frame_ps = smallest * PS_PER_BYTE / fastest
@@ -355,7 +358,7 @@ def _route(
 def _all_routes(
     flow: SimFlow, route: tuple[int, ...], paths: EqualPaths, ends: Sequence[tuple[int, int]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Return every route from the first node to the last that packets may take; ``route`` is one of them."""
+    """Return every route that packets of a flow may take, as links; ``route`` is one of them."""
     if flow.spread is None:
         return (route,)
     first, last = ends[route[0]][1], ends[route[-1]][0]
@@ -365,7 +368,7 @@ def _all_routes(
 def _acked(
     routes: Sequence[Sequence[Sequence[int]]], returns: Sequence[Sequence[Sequence[int]]]
 ) -> tuple[int, ...]:
-    """Return the flows whose ACKs may meet data on their path back; elsewhere ACKs delay nothing."""
+    """Return the numbers of the flows whose ACKs may share a link with data; other ACKs delay nothing."""
     carrying = {link for each in routes for route in each for link in route}
     return tuple(
         number for number, each in enumerate(returns) if any(not carrying.isdisjoint(back) for back in each)

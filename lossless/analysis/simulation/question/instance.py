@@ -1,4 +1,4 @@
-"""The network of one seed: random transfers, and the choice of one of equal paths for each flow.
+"""The network of one seed of a scenario: its transfers, some random, and one of the equal paths for each flow.
 
 Transfers are those of one step of jobs: senders, receivers, sizes, and the transfers that must be done before. Their
 nodes are NIC ports. In a *step* every NIC sends ``size_bytes``, divided among its destinations.
@@ -25,15 +25,18 @@ if TYPE_CHECKING:
 
 
 SLOW_XOFF_BYTES, SLOW_XON_BYTES = 512 << 10, 256 << 10
-"""Where a slow receiver pauses and resumes its switch. No source states it of a NIC; it sets how often it pauses,
-not for how long in all."""
+"""The bytes in the receive buffer at which a slow receiver pauses and resumes its switch. No source states them of a
+NIC; they determine how often it pauses, not for how long in all."""
 DEAD_FROM_NS = 100_000
 """When a dead NIC begins to pause its switch: some way into the traffic."""
 FOREVER_NS = 1e12
 
 
 class ScenarioInstance(NamedTuple):
-    """A network, the names and roles of its nodes, the links behind its cables, and whether its class is lossy."""
+    """The network of a seed, the names and roles of its nodes, the links of its cables, and whether its class is lossy.
+
+    ``target`` is the node that an incast goes to, or that is dead or slow.
+    """
 
     network: SimNetwork
     names: tuple[str, ...]
@@ -155,7 +158,7 @@ def _slow_hosts(scenario: Scenario, number: dict[int, int]) -> tuple[SlowHost, .
 
 
 class Transfer(NamedTuple):
-    """One transfer; ``after`` counts earlier transfers of the same workload that must be done first."""
+    """One transfer between NIC ports; ``after`` are the indexes of transfers that must be done before it starts."""
 
     source: int
     target: int
@@ -166,7 +169,7 @@ class Transfer(NamedTuple):
 def transfers_in_planes(
     pattern: Pattern, planes: Iterable[Sequence[int]], target: int, size_bytes: int, rng: random.Random
 ) -> tuple[Transfer, ...]:
-    """Return one step of a pattern in each of some planes; NIC ports of different planes exchange no traffic."""
+    """Return one step of a pattern in each plane; NIC ports of different planes exchange no traffic."""
     transfers: list[Transfer] = []
     for nics in planes:
         before = len(transfers)

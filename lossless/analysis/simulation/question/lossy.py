@@ -29,17 +29,18 @@ if TYPE_CHECKING:
 
 
 SHORT_BYTES = 64
-"""An ACK, a NACK or credit on the wire (uet-htsim @40ccb05)."""
+"""The size of an ACK, a NACK or credit on the wire (uet-htsim @40ccb05)."""
 CREDIT_BYTES = 16_384
 """The credit that a receiver gives at a time (uet-htsim @40ccb05)."""
 _TIMEOUT_US, _TIMEOUT_QUEUES = 15, 6
-"""A sender's timer: so long, and the time that so many full queues take (uet-htsim @40ccb05)."""
+"""A sender's timer: 15 us, and the time that six full queues take to empty (uet-htsim @40ccb05)."""
 _UNLIMITED_BDPS = 1024
-"""Round trips at line rate that a sender of RoCE may have under way: more than any queue of its class holds."""
+"""The window of RoCE senders in round trips at line rate, in effect unlimited: more than any queue of its class holds.
+"""
 _SAID = {"nscc": "NSCC", "rccc": "RCCC", "both": "NSCC and RCCC"}
 TRIM_TARGET_RTTS, DROP_TARGET_RTTS = 0.75, 1.0
-"""Queueing delay that NSCC aims at, where packets are trimmed and where they are dropped (Ultra Ethernet 1.0.3, 3.6.13,
-by secondary copies)."""
+"""The queueing delay that NSCC aims at, in base round trips, where packets are trimmed and where they are dropped
+(Ultra Ethernet 1.0.3, 3.6.13, by secondary copies)."""
 
 
 def lossy_classes(view: View) -> Iterator[SimClass]:
@@ -63,7 +64,7 @@ def lossy_classes(view: View) -> Iterator[SimClass]:
 
 
 def _marked(fabric: Fabric) -> frozenset[str]:
-    """Return the classes of the ToS bytes that hosts send RDMA with, without that of all other DSCPs."""
+    """Return the names of the classes of the ToS bytes that hosts send RDMA with, without that of all other DSCPs."""
     bytes_ = {host.qos.traffic_class for host in fabric.hosts if isinstance(host.qos.traffic_class, int)}
     classes = [fabric.classes.of_dscp(byte >> 2) for byte in bytes_]
     return frozenset(each.name for each in classes if each is not None and not each.rest)
@@ -76,7 +77,7 @@ def _slowed(fabric: Fabric) -> frozenset[str]:
 
 
 def _curved(view: View) -> frozenset[str]:
-    """Return the classes whose queues mark, without that of all other DSCPs."""
+    """Return the names of the classes whose queues have an ECN curve, without that of all other DSCPs."""
     marking = {
         queue.number
         for ports in view.port_sets
@@ -88,7 +89,7 @@ def _curved(view: View) -> frozenset[str]:
 
 
 def carrier_class(fabric: Fabric, job: SimClass) -> SimClass | None:
-    """Return the class that carries the trimmed packets of a class, None if they are dropped."""
+    """Return the class that carries the trimmed packets of a class, None if its packets are not trimmed."""
     trimming = fabric.trimming
     if trimming is None or job.lossless or job.name not in trimming.classes:
         return None
@@ -136,7 +137,7 @@ def most_bytes(queue: SimQueue) -> int:
 def with_windows(
     flows: Sequence[SimFlow], cables: Sequence[SimCable], senders: UecSenders | None
 ) -> tuple[SimFlow, ...]:
-    """Return flows with the window of their senders; unchanged without a window."""
+    """Return flows with the congestion window of Ultra Ethernet senders; unchanged where ``senders`` is None."""
     if senders is None:
         return tuple(flows)
     slowest_bps = min(cable.rate_bps for cable in cables)
@@ -153,7 +154,7 @@ def with_windows(
 def with_selective_repeat(
     flows: Sequence[SimFlow], cables: Sequence[SimCable], timeout_ms: float | None
 ) -> tuple[SimFlow, ...]:
-    """Return flows of RoCE whose senders resend only the lost packets of the first class.
+    """Return flows of RoCE in which senders of the first class resend only lost packets.
 
     A receiver that gets a packet requests the missing ones that were sent before it; if packets take several paths, it
     cannot detect a loss in this way, and a timer runs out.
@@ -205,7 +206,7 @@ def lossy_assumptions(
 
 
 def refuse_pauses(question: Question) -> None:
-    """Raise an error for options that need PFC.
+    """Raise an error for options of a question that need PFC: a dead or slow NIC, or storage.
 
     Raises:
         ScenarioError: the question has such an option.
@@ -223,10 +224,11 @@ def refuse_pauses(question: Question) -> None:
 
 
 def classes_of(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
-    """Return the classes that are simulated, the requested one first, or the reason why there is none.
+    """Return the simulated classes, the requested one first, or the reason why there is none.
 
     Raises:
-        ScenarioError: no class has the requested name, or the question needs another class.
+        ScenarioError: no class has the requested name, the class is lossy and the question needs PFC, or storage has
+            no class of its own on this fabric.
     """
     known = list(simulated_classes(view))
     if not known:
@@ -279,7 +281,7 @@ def lossless_classes(view: View) -> Iterator[SimClass]:
 
 
 def _storage_class(view: View, job: SimClass, wanted: str | None) -> SimClass:
-    """Return the class that storage rides: the one that is wanted, else that of the storage network."""
+    """Return the traffic class of storage: ``wanted``, else that of the storage network, else that of other DSCPs."""
     name = wanted or _class_of_storage(view)
     declared = view.fabric.classes.named(name)
     if wanted is not None and (declared is None or declared.priority is None):
@@ -292,7 +294,7 @@ def _storage_class(view: View, job: SimClass, wanted: str | None) -> SimClass:
 
 
 def _class_of_storage(view: View) -> str | None:
-    """Return the class of the storage network, None where none is stated."""
+    """Return the name of the traffic class of the storage network, None where none is declared."""
     network = next((declared for declared in view.fabric.networks if declared.carries_storage), None)
     if network is not None and network.separate:
         raise ScenarioError(
@@ -310,7 +312,7 @@ def _priority(classes: ClassSet, name: str | None) -> int:
 
 
 def other_classes(view: View, question: Question) -> tuple[str, ...]:
-    """Return the classes that a question leaves out without saying so, as ``traffic_class`` takes them."""
+    """Return the further classes that could be simulated, by name or priority; none if the question names a class."""
     if question.traffic_class is not None or question.storage:
         return ()
     declared = view.fabric.declared

@@ -71,29 +71,29 @@ _FIELDS: dict[str, tuple[str, Callable[[int], Any]]] = {
 
 
 def dcqcn_of(qos: hosts.HostQos) -> SimDcqcn | None:
-    """Return the DCQCN of a host, None where it runs none."""
+    """Return the DCQCN parameters of a host, None where DCQCN is off or unknown there."""
     return dcqcn(dict(qos.dcqcn.values)) if qos.dcqcn.enabled is True and qos.dcqcn.values else None
 
 
 def dcqcn_defaults(nic: NicProfile) -> SimDcqcn | None:
-    """Return the DCQCN defaults of a NIC, None if its parameters are unknown."""
+    """Return the default DCQCN parameters of a NIC, None if they are unknown."""
     defaults = {name.lower(): parameter.default for name, parameter in nic.dcqcn.items()}
     return dcqcn(defaults) if defaults else None
 
 
 def dcqcn(values: Mapping[str, int]) -> SimDcqcn:
-    """Return DCQCN by ConnectX's names, lower case, in ConnectX's units."""
+    """Return DCQCN parameters from values by ConnectX's names, in lower case, and in ConnectX's units."""
     return SimDcqcn(pacing_lock=False, **{field: of(values[name]) for name, (field, of) in _FIELDS.items()})
 
 
 def with_parameters(before: SimDcqcn, values: Mapping[str, int]) -> SimDcqcn:
-    """Return DCQCN with some parameters changed, by ConnectX's names and in its units."""
+    """Return DCQCN parameters with ``values`` changed, by ConnectX's names in lower case and in its units."""
     return before._replace(**{_FIELDS[name][0]: _FIELDS[name][1](value) for name, value in values.items()})
 
 
 if TYPE_CHECKING:
     Near = dict[int, set[int]]
-    """Switches by number, and those they have a link to."""
+    """For each switch, by number, the switches that it has a link to."""
 
 
 def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
@@ -115,7 +115,7 @@ def has_cycle(waits: Mapping[Any, Iterable[Any]]) -> bool:
 
 
 def is_two_tier(topology: SimTopology) -> bool:
-    """Return whether all paths go up once and down once, which closes no cycle: quicker than following each path."""
+    """Return whether the fabric is a leaf-spine in which every two leaves share a spine: no cycle can close there."""
     near, leaves = _near(topology), {topology.leaf(nic) for nic in topology.nics}
     if any((node in leaves) == (other in leaves) for node, others in near.items() for other in others):
         return False
@@ -134,7 +134,7 @@ def _near(topology: SimTopology) -> Near:
 def _add_waits(
     waits: dict[tuple[int, int], set[tuple[int, int]]], near: Near, leaves: set[int], last: int
 ) -> None:
-    """Add the buffer dependencies of all shortest paths from some switches to one of them."""
+    """Add the buffer dependencies of all shortest paths from ``leaves`` to the switch ``last``."""
     far = distances(last, near.__getitem__)
     reached = [leaf for leaf in leaves if leaf in far]
     seen = set(reached)
@@ -153,7 +153,7 @@ _QUANTUM_BITS = 512
 
 
 class PortLink(NamedTuple):
-    """One link of a fabric: the port of switch ``a``, and the port at ``b`` where that is a switch too."""
+    """One link of a fabric: switch ``a`` and its port, and node ``b`` with its port, None for a NIC."""
 
     a: int
     b: int
@@ -181,11 +181,11 @@ class SimTopology(NamedTuple):
     plane_of: dict[int, int]
 
     def leaf(self, nic: int) -> int:
-        """Return the switch that a NIC is attached to."""
+        """Return the switch that a NIC port is attached to."""
         return self.wires[self.wires_of[nic][0]].a
 
     def by_plane(self, nics: Iterable[int]) -> list[list[int]]:
-        """Return NIC ports by the plane they are in, each in the order given."""
+        """Return NIC ports grouped by the plane they are in, each group in the order given."""
         return list(grouped((self.plane_of[self.leaf(nic)], nic) for nic in nics).values())
 
     @property
@@ -197,7 +197,7 @@ class SimTopology(NamedTuple):
 def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> SimTopology | MissingInput:
     """Return a fabric as nodes and links, without elements out of service and links with an end in ``failed``.
 
-    ``failed`` are switch and port by name.
+    ``failed`` are switch and port by name. A missing input is returned where a speed or cable length is unknown.
     """
     builder, stated = _Builder(view), view.fabric.failures
     for link in view.fabric.links:
@@ -223,7 +223,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
 
 
 def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
-    """Give every open port a NIC; ports with missing inputs are left out, and the first reason is returned."""
+    """Attach a NIC to every open port; ports with unknown inputs are left out, and the first of these is returned."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):
@@ -247,7 +247,7 @@ class _Builder:
         self._numbers: dict[str, int] = {}
 
     def add(self, a: str, a_port: str, b: str, b_port: str, *, to_host: bool) -> MissingInput | None:
-        """Add a link, or return the input that is missing for it."""
+        """Add a link, or return the missing input; a link without a port, without QoS or down is left out."""
         near = self.view.port(a, a_port)
         far = None if to_host else self.view.port(b, b_port)
         if near is None or (far is None and not to_host):
@@ -287,7 +287,7 @@ class _Builder:
 
 
 def _open_ports(view: View, switch: Switch) -> Iterator[Port]:
-    """Yield the ports with PFC that lead to no other switch that is known."""
+    """Yield the ports with PFC, not known to be down, that have no link to a known switch."""
     taken = {
         port
         for link in view.links_of.get(switch.name, [])
@@ -305,12 +305,12 @@ def _open_ports(view: View, switch: Switch) -> Iterator[Port]:
 
 
 def propagation_ns(cable_m: int) -> float:
-    """Return how long a signal takes along a cable."""
+    """Return how long a signal takes along a cable, in ns."""
     return cable_m / LIGHT_IN_FIBRE_M_PER_S * 1e9
 
 
 def reaction_ns(rate_bps: int) -> float:
-    """Return how long a transmitter may take to obey PFC: the pause quanta of its rate.
+    """Return how long a transmitter may take to obey PFC, in ns: the pause quanta of its rate.
 
     At a rate without an entry, those of the fastest rate that has one. Source:
     :data:`lossless.analysis.buffers.headroom.formulas.PAUSE_QUANTA`.
@@ -321,7 +321,7 @@ def reaction_ns(rate_bps: int) -> float:
 
 
 class EcmpRoutes:
-    """Paths between NIC ports of a network; how far each switch is from a target is computed once for its switch."""
+    """Shortest paths between NIC ports of a network; distances to a destination's switch are computed once."""
 
     def __init__(self, topology: SimTopology) -> None:
         self._topology = topology
@@ -346,7 +346,7 @@ class EcmpRoutes:
         return (*nodes, target)
 
     def _nearer_to(self, last: int, node: int) -> list[int]:
-        """Return the peers of a switch that are nearer to another, one entry for each link."""
+        """Return the neighbors of a switch that are nearer to switch ``last``, one entry for each link."""
         if (last, node) not in self._nearer:
             far = self._distances(last)
             nearer = [peer for peer in self._peers(node) if far.get(peer) == far[node] - 1]
@@ -358,7 +358,7 @@ class EcmpRoutes:
         return self._topology.leaf(nic) in self._distances(self._topology.leaf(target))
 
     def pairs(self, paths: Iterable[Sequence[int]], *, equal: bool) -> set[frozenset[int]]:
-        """Return the nodes that follow each other on some path, or on any ``equal`` one, that is as short."""
+        """Return the pairs of neighboring nodes on the paths, with ``equal`` on all other shortest paths too."""
         if not equal:
             return {frozenset(pair) for path in paths for pair in pairwise(path)}
         paths = list(paths)
@@ -366,7 +366,7 @@ class EcmpRoutes:
         return ends.union(*(self._between(path[1], path[-2]) for path in paths))
 
     def _between(self, first: int, last: int) -> set[frozenset[int]]:
-        """Return the pairs of switches on all shortest paths between two."""
+        """Return the pairs of neighboring switches on all shortest paths between two switches."""
         if (first, last) not in self._pairs:
             far, pairs, reached = self._distances(last), set(), [first]
             for node in reached:
@@ -378,7 +378,7 @@ class EcmpRoutes:
         return self._pairs[first, last]
 
     def wires(self, pairs: set[frozenset[int]]) -> list[int]:
-        """Return the links that lie between the nodes of each pair, parallel ones included."""
+        """Return the numbers of the links between the nodes of each pair, parallel ones included, sorted."""
         wires = self._topology.wires
         near = {wire for pair in pairs for wire in self._topology.wires_of[min(pair, key=self._degree)]}
         return sorted(wire for wire in near if frozenset((wires[wire].a, wires[wire].b)) in pairs)
@@ -399,7 +399,7 @@ class EcmpRoutes:
 
 
 def distances(last: int, peers: Callable[[int], Iterable[int]]) -> dict[int, int]:
-    """Return how many links each switch that reaches a switch is from it."""
+    """Return the number of links from each switch to switch ``last``; switches without a path are left out."""
     far, reached = {last: 0}, [last]
     for node in reached:
         for peer in peers(node):

@@ -40,7 +40,7 @@ ACTIONS: dict[str, WatchdogAction] = {action: action for action in WATCHDOG_ACTI
 
 
 class SimClass(NamedTuple):
-    """A traffic class that is simulated: its name and its priority, which is its TC too."""
+    """A simulated traffic class: its name, its priority, and whether it is lossless."""
 
     name: str
     priority: int
@@ -48,7 +48,7 @@ class SimClass(NamedTuple):
 
 
 class _MemoryPools(NamedTuple):
-    """The pools of a switch's memory by name, the first that of the lossless groups."""
+    """The buffer pools that simulated classes use in a switch: names and shared sizes, the lossless one first."""
 
     pools: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -98,7 +98,7 @@ def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]
 
 
 def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _MemoryPools | MissingInput:
-    """Return the pools that the classes draw on, the lossless one first."""
+    """Return the pools that the classes draw on, the lossless one first, or the input that is missing for them."""
     pools: dict[str, qos.Pool] = {}
     for sim_class in sorted(classes, key=lambda sim_class: not sim_class.lossless):
         # Where PFC is on some ports only, the class is lossy on the others, and rides in their pool there.
@@ -123,7 +123,7 @@ def _pauses(port: model.Port, sim_class: SimClass) -> bool:
 def profile_of(
     switch: model.Switch, port: model.Port, sim_class: SimClass
 ) -> qos.BufferProfile | MissingInput | None:
-    """Return the profile of the group that a class is counted in."""
+    """Return the buffer profile of the priority group of a class at a port, None without one, or the unknown input."""
     if port.qos is None:
         return None
     number = port.qos.group_of(sim_class.priority)
@@ -162,7 +162,7 @@ def _group(
 
 
 def queue_buffer(port: model.Port, sim_class: SimClass) -> qos.BufferProfile | None:
-    """Return the profile of the queue that a class leaves a port by, None where there is none."""
+    """Return the buffer profile of the queue that a class leaves a port by, None where there is none."""
     number = port.qos.queue_of(sim_class.priority) if port.qos is not None else UNREADABLE
     queue = port.qos.queues[number] if port.qos is not None and number != UNREADABLE else None
     return queue.buffer if queue is not None else None
@@ -221,7 +221,7 @@ def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:
 
 
 def _wred(wred: qos.Wred | None) -> SimWred | None:
-    """Return the curve of green packets, None for a curve without both thresholds, whose effect is unknown."""
+    """Return the WRED curve of green packets, None where it is off, or its thresholds are unknown or reversed."""
     if wred is None or not wred.green.enabled:
         return None
     curve = wred.green
@@ -233,7 +233,7 @@ def _wred(wred: qos.Wred | None) -> SimWred | None:
 
 
 def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> SimWatchdog | None:
-    """Return the watchdog of a switch: the quickest of its ports, None where none runs."""
+    """Return the PFC watchdog of a switch: that of its ports with the shortest detection time, None where none runs."""
     kinds = {id(port.qos): _alone(switch, port) for port in switch.ports if port.qos is not None}
     running = [ports.qos for ports in kinds.values() if ports is not None and protection(ports) == "running"]
     timed = [

@@ -1,6 +1,6 @@
 """Questions to the packet-level model, as records that need neither NumPy nor numba; load balancing in its terms.
 
-In these terms a switch has candidate links and a criterion of the choice.
+In the terms of the model a switch has candidate links for a packet, and a criterion to choose one of them.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class NamedTransfer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question about a fabric.
+    """A question to the packet-level model: the traffic on a fabric, and the faults.
 
     ``size_bytes`` is the number of bytes that each NIC sends in one step, ``nics`` how many take part at most (None: as
-    many as the topology has, up to the number that ``model.fabric.workloads`` sets), ``target`` the NIC port that is
+    many as the topology has, up to the number that ``model.fabric.cluster`` sets), ``target`` the NIC port that is
     the destination of an incast and that is dead or slow, by name. ``storage`` is the part of a NIC's traffic that is
     storage in addition, in the class ``storage_class`` (None: that of the storage network, else that of all other
     DSCPs). ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names
@@ -82,9 +82,10 @@ class Question(NamedTuple):
 
 
 class NamedQuestion(NamedTuple):
-    """A question by the name of its workload, and how much of the workload it is; None and why, if it cannot be asked.
+    """A question by the name of its workload, and the part of the workload that it covers.
 
-    A collective has a question for its own traffic, and one for its worst fan-in.
+    Where the workload cannot be simulated, the question is None, and ``not_run`` has the reason. A collective has a
+    question for its own traffic, and one for its worst fan-in.
     """
 
     name: str
@@ -94,7 +95,7 @@ class NamedQuestion(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How far a study goes: seeds, events over all of them, and threads (None: one a core)."""
+    """The limits of a study: the number of seeds, of events over all seeds, and of threads (None: one a core)."""
 
     seeds: int = SEEDS
     events: int = MOST_EVENTS
@@ -105,7 +106,7 @@ class SimulationRequest(NamedTuple):
     """A question, its limits, and the callbacks that report progress.
 
     ``compiling`` is called before the model is compiled, ``progress`` with how many seeds are done of how many.
-    ``record``: the first seed is recorded for pictures. ``pfc_load``: the traffic that PFC carries is requested too.
+    ``record``: the first seed is recorded for pictures. ``pfc_load``: the load on PFC is requested too.
     """
 
     question: Question = Question()
@@ -150,7 +151,7 @@ FOREIGN_SETTINGS = (
 
 
 RANDOM_VALUES = 1 << 14
-"""Entropy values of a flow that is sprayed: so many that its packets take links at random."""
+"""The number of entropy values of a flow that is sprayed: so many that its packets take links at random."""
 _CHOICES: Mapping[LoadBalancing, Choice] = {
     "ecmp": "flow hash",
     "flowlet": "flowlets",
@@ -207,12 +208,12 @@ def _sprayed(choice: LoadBalancing) -> LoadBalancing:
 
 
 def choices_of(question: Question) -> set[LoadBalancing]:
-    """Return the load balancing methods of switches of all tiers."""
+    """Return the load balancing methods that the switches of a question use, over all tiers."""
     return {question.load_balancing or "ecmp", *(choice for _, choice in question.by_tier)}
 
 
 def chooses(question: Question) -> bool:
-    """Return whether some switches choose a link for each packet or flowlet, and flows have no path of their own."""
+    """Return whether some switches choose a link for each packet or flowlet, so that flows do not keep one path."""
     return choices_of(question) != {"ecmp"}
 
 
@@ -254,7 +255,7 @@ def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads |
 
 
 def said_of(question: Question) -> str:
-    """Return load balancing in words, empty if each flow keeps its path."""
+    """Return the load balancing of a question in words, empty if each flow keeps its path."""
     if not chooses(question):
         return ""
     ahead = question.ahead_frames
@@ -264,7 +265,7 @@ def said_of(question: Question) -> str:
 
 
 def taken_for_granted(question: Question) -> Iterator[str]:
-    """Yield the assumptions about load balancing, one sentence each."""
+    """Yield the assumptions about load balancing, one sentence each; none if each flow keeps its path."""
     if not chooses(question):
         return
     kinds = {_CHOICES[choice] for choice in choices_of(question)}

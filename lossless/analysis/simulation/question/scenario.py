@@ -1,4 +1,4 @@
-"""A scenario: a question with the facts of the fabric that its answer needs, and its assumptions in words.
+"""A scenario: a question with the facts of the fabric that its simulation needs, and its assumptions in words.
 
 Assumptions are facts that the fabric does not declare, and limits of the model.
 :mod:`lossless.analysis.simulation.question.instance` makes networks of a scenario.
@@ -60,7 +60,7 @@ def assumptions(
     *,
     pauses: bool,
 ) -> Iterator[str]:
-    """Yield the assumptions about a fabric, one sentence each; ``pauses``: its class is lossless."""
+    """Yield the assumptions of a simulation about a fabric, one sentence each; ``pauses``: its class is lossless."""
     if built.left_out:
         many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
         yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
@@ -86,7 +86,7 @@ def assumptions(
 
 
 def assumed_of_routes(routing: Routing | None) -> Iterator[str]:
-    """Yield a sentence about the paths that the model leaves out, if there are any."""
+    """Yield a sentence about the paths that the model leaves out, if the intent allows extra hops."""
     if routing is not None and routing.extra_hops:
         yield f"packets take shortest paths: the model has none of the paths with up to {routing.extra_hops} extra hops"
 
@@ -133,7 +133,7 @@ class Scenario(NamedTuple):
 
     @property
     def marks(self) -> bool:
-        """Whether some queue of the class marks."""
+        """Whether some queue of the requested class marks with ECN."""
         return any(end.queues[0].wred is not None and end.queues[0].wred.marks for end in self.ends.values())
 
     @property
@@ -148,17 +148,17 @@ class Scenario(NamedTuple):
 
     @property
     def planes(self) -> list[list[int]]:
-        """The NICs that take part, by the plane of the fabric they are in."""
+        """The NIC ports that take part, grouped by the plane of the fabric they are in."""
         return self.topology.by_plane(self.nics)
 
     @property
     def watchdogs(self) -> tuple[SimWatchdog, ...]:
-        """The watchdogs of its switches."""
+        """The PFC watchdogs of the switches, one for each kind of switch with one."""
         return tuple(switch.watchdog for switch in self.switches.values() if switch.watchdog is not None)
 
     @property
     def ends_storms(self) -> bool:
-        """Whether a watchdog drops or forwards: an alert ends nothing."""
+        """Whether any watchdog drops or forwards: an alert ends no storm."""
         return any(watchdog.action != "alert" for watchdog in self.watchdogs)
 
     @property
@@ -181,7 +181,7 @@ def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
 
 
 def scenario(view: View, question: Question) -> Scenario | MissingInput:
-    """Return a question with the facts of a fabric, or the input that is missing.
+    """Return the scenario of a question about a fabric, or the input that is missing or not modeled.
 
     Raises:
         ScenarioError: the question is invalid for this fabric.
@@ -242,7 +242,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
 def _laid_out(
     built: SimTopology, classes: tuple[SimClass, ...]
 ) -> tuple[dict[tuple[int, int], SimPort], dict[int, SimSwitch]] | MissingInput:
-    """Return ports and switches in the model's terms, or the input that is missing for them."""
+    """Return the switch ports and switches in the model's terms, or the input that is missing for them."""
     ends = _ends(built, classes)
     switches = _switches(built, classes)
     if isinstance(ends, MissingInput):
@@ -336,7 +336,10 @@ def _nics(
 
 
 def _planes(built: SimTopology, question: Question, target: int) -> list[list[int]]:
-    """Return the NIC ports of the planes that traffic is in; a host in none of the target's cannot be sent to."""
+    """Return the NIC ports of the planes with traffic.
+
+    If an intent's host has no port in the target's plane, they are the target and such a port, which no path connects.
+    """
     planes = built.by_plane(built.nics)
     own = next(plane for plane in planes if target in plane)
     hosts = {_host(built, nic) for nic in own}
@@ -397,7 +400,7 @@ def _switches(built: SimTopology, classes: tuple[SimClass, ...]) -> dict[int, Si
 def _dcqcn(
     built: SimTopology, question: Question, nics: tuple[int, ...]
 ) -> tuple[dict[int, SimDcqcn | None], tuple[str, ...]]:
-    """Return the DCQCN of each sender, and the assumptions about it."""
+    """Return the DCQCN parameters of each sender, None without DCQCN, and the assumptions about DCQCN."""
     assumed = dcqcn_defaults(question.nic) if question.nic is not None else None
     kinds = {id(built.host_of[nic]): built.host_of[nic] for nic in nics}
     known = {key: assumed if host is None else dcqcn_of(host) for key, host in kinds.items()}
@@ -434,7 +437,7 @@ def _mtu(built: SimTopology, target: int) -> int:
 
 
 def _timeout_ms(built: SimTopology, target: int) -> float | None:
-    """Return after how long a sender repeats by itself: 4.096 us x 2^timeout (IBTA vol. 1, 9.7.6.1.3)."""
+    """Return a sender's retransmission timeout, 4.096 us x 2^timeout (IBTA vol. 1, 9.7.6.1.3); None if unknown."""
     host = built.host_of[target]
     transport = host.transport if host else None
     return None if not isinstance(transport, Transport) else 4.096e-3 * 2.0**transport.timeout

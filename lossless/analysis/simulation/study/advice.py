@@ -1,6 +1,6 @@
 """Advice from the results of runs: the threshold to change and its direction; the amount is measured, not guessed.
 
-For a lossy class it reduces the cost of loss, by a threshold, the mode or the setting of NICs.
+For a lossy class the advice reduces the cost of loss: by a threshold, trimming, ECN, or the configuration of NICs.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 
 _ENOUGH_BYTES = 1 << 40
-"""Headroom that no run can fill."""
+"""A headroom that no run can fill."""
 
 
 def advice(view: View, results: Study, limits: Limits) -> tuple[str, ...]:
-    """Return the changes to make, the most urgent first; empty if none is needed."""
+    """Return the changes to make to a fabric's configuration, the most urgent first; empty if none is needed."""
     if results.scenario.is_lossy:
         return tuple(lossy_advice(view, results))
     return tuple(dict.fromkeys((*_safer(view, results, limits), *_quieter(view, results))))
@@ -85,7 +85,7 @@ def _pool(view: View, results: Study, short: list[GroupUse]) -> Iterator[str]:
 
 
 def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
-    """Measure the headroom that is needed: run the same seeds with unlimited headroom."""
+    """Yield the headrooms to raise, each to its use in runs of the same seeds with unlimited headroom."""
     frame = results.scenario.frame_bytes
     short = [use for seed in results.seeds for use in seed.uses if use.drops or use.margin_bytes < frame]
     short.sort(key=lambda use: (-use.drops, use.margin_bytes))
@@ -109,7 +109,7 @@ def _headroom_at_all(port: Port | None, profile: BufferProfile) -> str:
 
 
 def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, scenario: Scenario) -> str:
-    """Return the advice to raise a headroom to the bytes that were used, at least to the closed form."""
+    """Return the advice to raise a headroom to the bytes that were used and a frame, at least to the closed form."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
     least = used + scenario.frame_bytes
@@ -124,7 +124,7 @@ def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, 
 def _stated_headroom(
     view: View, port: Port | None, profile: BufferProfile, least_bytes: int, name: str
 ) -> str:
-    """Return how an intent states a headroom, where it does already or by speed; empty without an intent."""
+    """Return the line of an intent that sets a headroom, where it is set already, else by speed; empty without intent."""
     if not view.fabric.declared or port is None or not port.speed_bps:
         return ""
     keys = ("classes", name, "buffer", "by_speed", format_rate(port.speed_bps), "xoff")
@@ -132,12 +132,12 @@ def _stated_headroom(
 
 
 def _stated(profile: BufferProfile, keys: Path) -> str:
-    """Return the path of a profile's value in an intent: where it is stated, else ``keys``, which end with its name."""
+    """Return the path of a profile's value in an intent: where it is stated, else the path ``keys``."""
     return _dotted(profile.origin.path if profile.origin.path[-1:] == keys[-1:] else keys)
 
 
 def _ecn_key(path: Path, name: str) -> str:
-    """Return the path of a curve in an intent: where it is stated, else where it overrides that of the preset."""
+    """Return the path of an ECN curve in an intent: where it is stated, else that of the exception to a preset."""
     return _dotted(path if path[:1] == ("classes",) else ("classes", name, "ecn"))
 
 
@@ -146,7 +146,7 @@ def _dotted(keys: Path) -> str:
 
 
 def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
-    """Return the most that a group with this profile used."""
+    """Return the most headroom in bytes that a priority group with a buffer profile used."""
     uses = [use for seed in free.seeds for use in seed.uses]
     own = [use.used_bytes for use in uses if _profile(view, free.scenario, use.place) == profile]
     return max(own, default=0)
@@ -240,11 +240,11 @@ def _profile(view: View, scenario: Scenario, place: NamedLinkEnd | None) -> Buff
 
 
 _MOST_DYNAMIC_TH = 1
-"""Up to which exponent of alpha queues are tried: one may then hold two thirds of its pool."""
+"""The largest exponent of alpha that queues are tried with: one queue may then hold two thirds of its pool."""
 
 
 def lossy_advice(view: View, results: Study) -> Iterator[str]:
-    """Yield the changes to make, the most urgent first; none if loss is harmless."""
+    """Yield the changes to make for a lossy class, the most urgent first; none if loss is harmless."""
     if not any(harm(losses(results))):
         return
     yield from _order(results)
@@ -301,7 +301,7 @@ def _marks(scenario: Scenario) -> Iterator[str]:
 
 
 def _queues(view: View, results: Study) -> Iterator[str]:
-    """Yield the threshold of the queue that refused packets, or was deepest, where another makes loss harmless."""
+    """Yield the change of the threshold of the queue that refused packets, or was deepest, that makes loss harmless."""
     name, profile = results.scenario.classes[0].name, _refusing(view, results)
     if profile is None:
         return

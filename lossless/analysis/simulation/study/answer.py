@@ -1,4 +1,4 @@
-"""From a view of a fabric and a question to verdicts of runs, facts for rules, and the load on PFC.
+"""Simulation of a fabric for a question: verdicts of runs, problems for lint rules, and the load on PFC.
 
 Each part of a fabric runs the requested scenario. All paths of an incast end at one port, so they never close a cycle;
 where other paths of the fabric could close one, all-to-all is run too.
@@ -45,7 +45,7 @@ _NUMBA_SETTINGS = ".numba_config.yaml"
 
 
 def has_numba() -> bool:
-    """Return whether the packet-level model can be compiled here."""
+    """Return whether numba and NumPy are installed, which the packet-level model needs."""
     from importlib.util import find_spec
 
     return find_spec("numba") is not None and find_spec("numpy") is not None
@@ -65,7 +65,7 @@ def why_not() -> str | None:
 class Answer(NamedTuple):
     """A verdict for each part of a fabric, the reasons of parts that were not run, and recordings for pictures.
 
-    ``pfc_loads`` has the traffic under PFC for each verdict, and changes none.
+    ``pfc_loads`` has the load on PFC of each part with a lossless class, if requested; it changes no verdict.
     """
 
     runs: tuple[RunVerdict, ...] = ()
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
 
 def answer(view: View, request: SimulationRequest) -> Answer:
-    """Return the verdicts of runs for a fabric.
+    """Return the verdicts of simulation runs for each part of a fabric, or the reason why there are none.
 
     Raises:
         ScenarioError: the request is invalid, or would take too long.
@@ -103,7 +103,7 @@ def answer(view: View, request: SimulationRequest) -> Answer:
 
 
 def load_of(view: View, results: Study, request: SimulationRequest) -> PfcLoad | MissingInput:
-    """Return the load on PFC in one part of a fabric."""
+    """Return the load on PFC in one part of a fabric, or why there is none (:func:`pfc_load`)."""
 
     return pfc_load(results, request.limits, lambda question: checked_scenario(view, question))
 
@@ -111,7 +111,7 @@ def load_of(view: View, results: Study, request: SimulationRequest) -> PfcLoad |
 def scenarios_of(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:
     """Yield each part of a fabric with its scenario, or the reason why the question does not apply there.
 
-    A named port has to be in one of the parts; the others are not run, with this as their reason.
+    A port that the question names has to be in one of the parts; other parts are not run, with this as their reason.
 
     Raises:
         ScenarioError: the request is invalid.
@@ -184,7 +184,7 @@ def _recorded(scenario: Scenario, results: Study, verdict: RunVerdict) -> Record
 
 
 def parts(view: View) -> Iterator[View]:
-    """Yield a declared fabric as a whole; of deployed devices each linked group, and each single device."""
+    """Yield a declared fabric as a whole; of deployed devices each linked group, and one of each kind of the others."""
     fabric = view.fabric
     if fabric.declared:
         yield view
@@ -199,7 +199,7 @@ def parts(view: View) -> Iterator[View]:
 
 
 def _linked(view: View) -> dict[str, set[str]]:
-    """Return for each switch that has a link to another all that it is connected with."""
+    """Return for each switch with a link to another the names of all switches of its linked group."""
     linked: dict[str, set[str]] = {}
     for link in view.fabric.links:
         joined = linked.get(link.a, {link.a}) | linked.get(link.b, {link.b})
@@ -209,11 +209,11 @@ def _linked(view: View) -> dict[str, set[str]]:
 
 if TYPE_CHECKING:
     Uses = dict[PortRef, list[tuple[int, GroupUse]]]
-    """Headroom used by port, each with the seed."""
+    """The headroom used at each port, each use with its seed."""
 
 
 def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[SimulationFacts]:
-    """Yield the results of runs of fabrics with a lossless class; one fact alone if the model cannot run here."""
+    """Yield the problems of each part of the fabrics with PFC in runs; one reason if the model cannot run here."""
     if (reason := why_not()) is not None:
         yield SimulationFacts(not_run=reason)
         return
@@ -224,7 +224,7 @@ def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[Simula
 
 
 def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
-    """Yield the results of one part of a fabric; an error becomes a fact, and the other parts go on."""
+    """Yield the problems of one part of a fabric in runs; an error becomes the reason why it was not run."""
     try:
         scenario = checked_scenario(view, request.question)
         if isinstance(scenario, MissingInput):
@@ -239,7 +239,7 @@ def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
 
 
 def _around(view: View, scenario: Scenario, request: SimulationRequest) -> Scenario | None:
-    """Return the scenario that shows cycles which an incast cannot, None where the paths of the fabric close none."""
+    """Return the all-to-all scenario that may close a cycle, as an incast cannot; None where no paths close one."""
     from lossless.analysis.simulation.question.nodes import is_two_tier, may_close_cycle
 
     if request.question.pattern != "incast" or is_two_tier(scenario.topology):
@@ -352,7 +352,7 @@ def _pause(results: Study) -> LongestPause:
 
 
 def _spots(places: Iterable[NamedLinkEnd]) -> Iterator[PortRef]:
-    """Yield places that are ports of switches."""
+    """Yield the link ends that are switch ports, as switch and port."""
     yield from (PortRef(place.switch, place.port) for place in places if place.port is not None)
 
 
@@ -369,9 +369,10 @@ _NOBODY_SLOWS_DOWN = "no congestion control runs: PFC carries what load there is
 def pfc_load(
     results: Study, limits: Limits, put: Callable[[Question], Scenario | MissingInput]
 ) -> PfcLoad | MissingInput:
-    """Return the load on PFC of the traffic that was run, or of a permutation; ``put`` makes a scenario of a question.
+    """Return the load on PFC of the traffic that was run or, after a stress test, of a permutation.
 
-    Without congestion control there is nothing to compare PFC with.
+    ``put`` makes a scenario of a question. The reason is returned where there is none: without DCQCN there is nothing
+    to compare PFC with.
     """
     scenario = results.scenario
     if scenario.dcqcn is None:

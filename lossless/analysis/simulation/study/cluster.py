@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 LEAST = 100
-"""Settings of a batch: dispatching one takes some milliseconds, as long as trying one setting."""
+"""The least settings of a batch: dispatching a batch takes some milliseconds, as long as trying one setting."""
 CONNECT_S = 10.0
-"""How long a scheduler may take to answer."""
+"""How long a scheduler may take to answer, in seconds."""
 _EXTRA = ("distributed", "cryptography")
 _LOCAL = "local"
 _VERSIONS = ("lossless", "numba")

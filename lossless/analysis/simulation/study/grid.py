@@ -1,6 +1,6 @@
-"""The thresholds that a sweep varies: their values, the notation of those, and all settings that they make.
+"""The thresholds that a sweep varies: their values, the notation of the values, and all settings that they make.
 
-A setting of one trial has thresholds of all ports, others of ports of some kinds, and DCQCN of all senders.
+The setting of one trial has thresholds of all ports, thresholds of ports of some kinds, and DCQCN of all senders.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_percent, parse_size
 
 MOST_SETTINGS = 100_000
-"""Settings of one sweep: two cores try them in some minutes, and a person can still use the table."""
+"""The most settings of one sweep: two cores try them in some minutes, and a person can still use the table."""
 _MOST_HEADROOM_BYTES = 1 << 40
-"""More than any chip holds, and little enough that the sum over all groups still fits 64 bits."""
+"""The most headroom of a setting: more than any chip holds, and the sum over all groups still fits 64 bits."""
 
 
 class ThresholdSetting(NamedTuple):
@@ -55,12 +55,12 @@ class Grid(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The fields that are varied."""
+        """The fields of the thresholds that are varied."""
         return tuple(name for name, values in zip(self._fields, self, strict=True) if len(values))
 
     @property
     def size(self) -> int:
-        """How many settings there are."""
+        """The number of settings: the product of the numbers of values."""
         return prod(len(values) or 1 for values in self)
 
 
@@ -126,7 +126,7 @@ def checked(grid: Grid) -> Grid:
 
 
 def settings(grid: Grid) -> Iterator[ThresholdSetting]:
-    """Yield every setting, the last threshold changing fastest."""
+    """Yield every setting of a grid, the last threshold changing fastest."""
     return (
         ThresholdSetting(*values)
         for values in product(*(values if len(values) else (None,) for values in grid))
@@ -162,7 +162,7 @@ def parse_grid(texts: Sequence[str]) -> Grid:
 
 
 def parse_values(knob: Knob, text: str) -> tuple[int, ...]:
-    """Return the values that a text names, each once.
+    """Return the values of a threshold that a text names, each once.
 
     Raises:
         QuantityError: a value that the threshold cannot have, or a range that is none.

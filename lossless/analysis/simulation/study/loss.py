@@ -1,6 +1,6 @@
 """Packet loss of a lossy class in a run, and its cost against the time of a step at line rate.
 
-Loss is harmless if transfers end about when the slowest link on their way lets them. In recorded runs of uet-htsim
+Loss is harmless if transfers end about when the slowest link on their path allows. In recorded runs of uet-htsim
 @40ccb05 (55 scenarios, 8 seeds each) incasts over switches that trim end within 1.25 times that in all but two, and
 incasts at 400 Gb/s that time out without trimming take more than twice as long: these are the limits.
 
@@ -63,7 +63,7 @@ class LossResult(NamedTuple):
 
 
 def is_late(result: LossResult) -> bool:
-    """Return whether loss may have harmed: packets were lost or sent again, and transfers are late."""
+    """Return whether loss may have delayed transfers: packets were lost or sent again, and transfers are late."""
     return result.disturbed and (result.unfinished > 0 or result.slowdown > EDGE_SLOWDOWN)
 
 
@@ -115,7 +115,7 @@ if TYPE_CHECKING:
 
 
 def step_time_ns(network: SimNetwork) -> float:
-    """Return how long one step takes at line rate; flows whose links are chosen on the way share them evenly."""
+    """Return how long one step takes at line rate; flows whose links switches choose share these evenly."""
     loads: Loads = defaultdict(float)
     spread: Loads = defaultdict(float)
     for flow in network.flows:

@@ -1,8 +1,8 @@
-"""Sweeps of fabrics over a grid of settings, and many settings of a lossy class's thresholds on one scenario.
+"""Sweeps of fabrics over a grid of settings, and the sweep of a lossy class's thresholds on one scenario.
 
-A setting of a lossy class is tried for whether it keeps loss harmless, and the best is chosen. Each setting is the
-answer of ``lossless simulate`` to the same question: networks are built for it, and followed until their transfers
-have ended or can be harmless no more.
+A setting of a lossy class is tried for whether it keeps loss harmless. It gets the result that ``lossless simulate``
+has for the same question: networks are built for the setting, and followed until their transfers have ended or their
+loss can no longer be harmless.
 """
 
 from __future__ import annotations
@@ -90,14 +90,14 @@ def _task(scenario: Scenario, limits: Limits) -> LossyTask:
 
 
 def _varied_ends(task: LossyTask) -> tuple[SimPort, ...]:
-    """Return the ends of cables in switches, each kind once."""
+    """Return the switch ports at the ends of a task's cables, each kind once."""
     cables = (cable for instance in task.stages for cable in instance.network.cables)
     ends = (end for cable in cables for end in (cable.a_end, cable.b_end))
     return tuple({id(end): end for end in ends if end is not None}.values())
 
 
 def _check(scenario: Scenario, grid: Grid) -> None:
-    """Raise an error for thresholds that a lossy class does not have.
+    """Raise an error for varied thresholds that the lossy class of a scenario does not have.
 
     Raises:
         ScenarioError: the grid varies such a threshold.
@@ -158,7 +158,7 @@ def _badness(row: SweepRow) -> tuple[float, ...]:
 
 
 HORIZON_NS = 3_000_000
-"""How long a setting of a lossless class is followed: ten rate-increase timers of a ConnectX."""
+"""How long a setting of a lossless class is followed by default: ten rate-increase timers of a ConnectX."""
 
 
 def sweep_fabrics(

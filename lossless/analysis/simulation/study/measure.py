@@ -1,4 +1,4 @@
-"""The results of one run of a fabric, by the names of its devices: the input of a verdict.
+"""The results of one simulation run of a fabric, by the names of its devices: the input of a verdict.
 
 Among them are the fan-in during the run (the number of ports that feed each kind of port, its peak queue depth, and
 whether it was paused) and the peak bytes at each kind of port, to compare with the watermarks of switches.
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class PortFanIn(NamedTuple):
     """All ports of one kind that the traffic leaves by: from ``sender`` to ``receiver``, by role.
 
-    ``fan_in`` is the most ports that feed one queue, 0 for ports of hosts. ``peak_queue_depth_bytes`` is the peak queue
-    depth in a switch, ``paused`` the number of ports that were paused at some time.
+    ``fan_in`` is the most ports that feed one queue, 0 for ports of hosts. ``peak_queue_depth_bytes`` is the peak depth
+    of a queue of these ports, ``paused`` the number of ports that were paused at some time.
     """
 
     sender: str
@@ -57,7 +57,7 @@ def port_fan_ins(state: SimState, index: ArrayIndex, instance: ScenarioInstance)
 
 
 def worst(runs: Iterable[tuple[PortFanIn, ...]]) -> tuple[PortFanIn, ...]:
-    """Return the most of each measure over several runs."""
+    """Return the fan-in of each kind of port, with the largest value of each figure over several runs."""
     by_kind: dict[tuple[str, str], PortFanIn] = {}
     for fan_in in (fan_in for kinds in runs for fan_in in kinds):
         kind = fan_in.sender, fan_in.receiver
@@ -73,7 +73,7 @@ def worst(runs: Iterable[tuple[PortFanIn, ...]]) -> tuple[PortFanIn, ...]:
 
 
 def _feeding(routes: Iterable[tuple[int, ...]]) -> dict[int, set[int]]:
-    """Return for each link those whose traffic continues over it, in the order of the longest path."""
+    """Return for each link the links whose traffic continues over it; links of the longest routes come first."""
     longest_first = sorted(routes, key=len, reverse=True)
     # Each step once, as routes have many in common; one begins with a step from -1, which is no link.
     steps = dict.fromkeys(chain.from_iterable(pairwise((-1, *route)) for route in longest_first))
@@ -139,7 +139,7 @@ def port_peaks(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -
 
 
 def most(runs: Iterable[tuple[PortPeaks, ...]]) -> tuple[PortPeaks, ...]:
-    """Return the most of each peak over several runs."""
+    """Return the peaks of each kind of port, with the largest value of each over several runs."""
     by_kind = grouped((peaks[:3], peaks) for kinds in runs for peaks in kinds)
     return tuple(
         PortPeaks(
@@ -178,7 +178,7 @@ class NamedLinkEnd(NamedTuple):
 
 
 class GroupUse(NamedTuple):
-    """An ingress group that used headroom: its place, the bytes used, and its size."""
+    """A priority group that used headroom or dropped: its port, the bytes used, the headroom's size, and the drops."""
 
     place: NamedLinkEnd
     used_bytes: int
@@ -187,7 +187,7 @@ class GroupUse(NamedTuple):
 
     @property
     def margin_bytes(self) -> int:
-        """The part of its headroom that stayed free."""
+        """The part of the group's headroom that stayed free."""
         return self.headroom_bytes - self.used_bytes
 
 
@@ -199,7 +199,7 @@ class PoolUse(NamedTuple):
 
 
 class PropagationExtent(NamedTuple):
-    """How far pauses propagate: hops, transmitters in switches, NICs, and how many of each there are."""
+    """How far pauses propagate: hops, paused switch ports and paused NIC ports, and how many of both there are."""
 
     hops: int
     switch_ports: int
@@ -220,7 +220,7 @@ class PauseTimes(NamedTuple):
 
 
 class BesideResult(NamedTuple):
-    """The results of a class beside the requested one.
+    """The results of the second simulated class, that of storage.
 
     ``margin_bytes`` is the least free part of a used headroom, None if none was used.
     """
@@ -236,15 +236,15 @@ class SeedResult(NamedTuple):
 
     ``tightest`` is the group that came closest to the end of its headroom, ``most_headroom`` the group that used the
     most of it, ``hottest`` the port of peak queue depth, ``longest_at`` the transmitter that was paused longest,
-    ``still_paused`` whether that pause went on at the end; ``longest_watched_ns`` is the longest pause of a switch's
-    own, which a watchdog observes. ``refused`` counts frames of the class that an egress queue did not take, without
-    those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least free part of a headroom pool, None if
-    none was used. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped while
-    traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped first
-    by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose queues
-    refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind of
-    port, ``peaks`` the most bytes at each kind. ``pauses`` has the pause times of the class. ``beside`` has the results
-    of the storage class, None if none is simulated; ``loss`` the loss of a lossy class, None for a lossless one.
+    ``still_paused`` whether that pause went on at the end; ``longest_watched_ns`` is the longest pause of a transmitter
+    in a switch, which a watchdog observes. ``refused`` counts frames of the class that an egress queue did not take,
+    without those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least free part of a headroom pool,
+    None if none was used. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped
+    while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
+    first by time; ``pools`` the headroom pools smaller than the sum of their headrooms; ``refusing`` the ports whose
+    queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
+    of port, ``peaks`` the most bytes at each kind. ``pauses`` has the pause times of the class. ``beside`` has the
+    results of the storage class, None if none is simulated; ``loss`` is that of a lossy class, None for a lossless one.
     """
 
     seed: int
@@ -331,7 +331,7 @@ def measure(
 
 
 def _beside(state: SimState, index: ArrayIndex) -> BesideResult:
-    """Return the results of the second class."""
+    """Return the results of the second simulated class, that of storage."""
     own = _of_class(state, index, 1)
     groups = state.groups[own]
     left = (groups["headroom_bytes"] - groups["max_headroom"])[groups["max_headroom"] > 0]
@@ -344,12 +344,12 @@ def _beside(state: SimState, index: ArrayIndex) -> BesideResult:
 
 
 def _of_class(state: SimState, index: ArrayIndex, number: int) -> Any:
-    """Return the positions of the groups and queues of a class."""
+    """Return the indexes of the groups and queues of a class, in the order of links."""
     return np.arange(number, len(state.queues), index.classes)
 
 
 def place_of(link: int, index: ArrayIndex, instance: ScenarioInstance, *, sending: bool) -> NamedLinkEnd:
-    """Return the switch end of a link that it leaves (``sending``) or enters."""
+    """Return the end of a link that sends, or without ``sending`` the end that receives, by name."""
     _, forward = index.wiring.cables[link]
     wire = instance.wires[index.wiring.cable_of[link]]
     sender, receiver = index.wiring.ends[link]
@@ -360,7 +360,7 @@ def place_of(link: int, index: ArrayIndex, instance: ScenarioInstance, *, sendin
 
 
 def _uses(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> Iterator[GroupUse]:
-    """Yield the groups of the class that used headroom or dropped, those that dropped first by time."""
+    """Yield the groups of the first class that used headroom or dropped, those that dropped first by time."""
     job = _of_class(state, index, 0)
     groups = state.groups[job]
     used = np.flatnonzero((groups["max_headroom"] > 0) | (groups["drops"] > 0))
@@ -385,7 +385,7 @@ def _pools(state: SimState, instance: ScenarioInstance) -> Iterator[PoolUse]:
 
 
 def _sending(queues: Any, index: ArrayIndex, instance: ScenarioInstance) -> tuple[NamedLinkEnd, ...]:
-    """Return the ports of some queues."""
+    """Return the port of each queue, by name."""
     return tuple(place_of(int(at) // index.classes, index, instance, sending=True) for at in queues)
 
 
@@ -396,12 +396,12 @@ def _hottest(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> 
 
 
 def _longest_watched_ns(state: SimState, index: ArrayIndex) -> float:
-    """Return the longest pause of a transmitter in a switch, holds from outside left out."""
+    """Return the longest pause in ns of a transmitter in a switch, without those that a dead NIC holds paused."""
     return int(longest_pauses(state)[_watched(state, index)].max(initial=0)) / 1000
 
 
 def _watched(state: SimState, index: ArrayIndex) -> Any:
-    """Return which queues are of transmitters in switches without a hold from outside."""
+    """Return for each queue whether it is one of a switch that no dead NIC holds paused."""
     links = state.links["sender_unit"] >= 0
     links[state.holds["link"]] = False
     return np.repeat(links, index.classes)
@@ -415,7 +415,7 @@ def standing_since(state: SimState, index: ArrayIndex) -> Any:
 def _longest(
     state: SimState, index: ArrayIndex, instance: ScenarioInstance
 ) -> tuple[float, NamedLinkEnd | None, bool]:
-    """Return the longest pause that the traffic caused, without holds from outside."""
+    """Return the longest pause in ns that no dead NIC caused, its transmitter, and whether it goes on."""
     longest = longest_pauses(state)
     held = {
         int(link) * index.classes + class_number

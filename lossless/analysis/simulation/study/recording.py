@@ -1,7 +1,7 @@
-"""A recording of one run: the data of pictures, at the relevant places of the run.
+"""A recording of one run for pictures: of its deepest queue, the groups that feed it, paused links and senders.
 
-These are its hottest queue, the groups that feed it, the paused links and the senders. They are known only after a
-run. So a seed is run twice: the same seed is the same run.
+Which queue, groups and links these are is known only after a run. So a seed is run twice: the same seed is the same
+run.
 """
 
 from __future__ import annotations
@@ -34,17 +34,18 @@ the hottest queue before others."""
 
 
 class NodeNames(NamedTuple):
-    """Functions that return names: of a node by its number, and of both ends of a link by its number."""
+    """Functions that return the name of a node by its number, and the names of both ends of a link by its number."""
 
     node: Callable[[int], str]
     ends: Callable[[int], tuple[str, str]]
 
 
 class Focus(NamedTuple):
-    """The relevant parts of a run, by the numbers of its queues, groups and flows.
+    """The queues, groups and flows of a run to record, by number, the most relevant first.
 
-    ``feeding`` are the groups whose frames went to the hottest queue, by peak PG occupancy; ``carrying`` the queues
-    that traffic passed, those paused longest first; ``flows`` those that passed the hottest queue, then the others.
+    ``hottest`` is the switch queue of peak depth. ``feeding`` are the groups whose frames went to it, by peak PG
+    occupancy; ``carrying`` the queues that traffic passed, those paused longest first; ``flows`` all flows, those that
+    passed the hottest queue first.
     """
 
     hottest: int
@@ -54,7 +55,10 @@ class Focus(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """A probe: the kind of its values, its name, and its object in the kernel; ``flow`` is a number in the network."""
+    """A probe: the kind of its values, its name, and its object in the kernel; ``flow`` is a flow's number, or -1.
+
+    ``sees`` is the kernel's kind of probe, ``at`` the index of the queue, group, memory unit or flow.
+    """
 
     kind: str
     name: str
@@ -64,7 +68,7 @@ class Probe(NamedTuple):
 
 
 def focus(simulation: Simulation) -> Focus:
-    """Return the relevant parts of a finished run.
+    """Return the queues, groups and flows of a finished run to record.
 
     Raises:
         ScenarioError: no traffic passed a switch.
@@ -103,7 +107,7 @@ def _hottest(simulation: Simulation) -> int:
 
 
 def _routes(simulation: Simulation) -> Iterator[tuple[Sequence[int], int]]:
-    """Yield the links and the class of every transfer, and of the ACKs that are simulated."""
+    """Yield each route of every transfer, and of the ACKs that are simulated, with its traffic class."""
     flows, wiring = simulation.network.flows, simulation.index.wiring
     for flow, routes in zip(flows, wiring.all_routes, strict=True):
         yield from ((route, flow.traffic_class) for route in routes)
@@ -125,7 +129,7 @@ def paused_ps(state: SimState) -> Any:
 
 
 def probes(simulation: Simulation, focal: Focus, names: NodeNames) -> Iterator[Probe]:
-    """Yield the probes for a repetition of the same run."""
+    """Yield the probes of a focus for a repetition of the same run, within the limits of groups, links and flows."""
     groups, feeding = simulation.state.groups, focal.feeding[:MOST_GROUPS]
     yield Probe("egress", queue_name(simulation, focal.hottest, names), recorder.QUEUE_BYTES, focal.hottest)
     for at in feeding:
@@ -179,7 +183,7 @@ def _flow_name(path: Sequence[int], names: NodeNames) -> str:
 
 
 SAMPLES = 800
-"""Times at which a run is looked at after its beginning: about the columns of a picture."""
+"""The number of samples of a run after its beginning: about the columns of a picture."""
 
 
 class Series(NamedTuple):
@@ -201,7 +205,7 @@ class Series(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """A line that does not move, among the series of a kind: Kmin, a headroom, the rate of a link."""
+    """A constant line among the series of a kind: Kmin, a headroom, the rate of a link."""
 
     kind: str
     name: str
@@ -210,7 +214,7 @@ class Limit(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When something first happened; None: never."""
+    """When an event (first mark, PAUSE, drop or watchdog trigger) first happened; None: never."""
 
     name: str
     at_us: float | None
@@ -289,7 +293,7 @@ def _series(state: SimState, probe: Probe, times_ps: Any, seen: Any) -> Series:
 
 
 def _of_flow(state: SimState, probe: Probe, times_ps: Any, seen: Any) -> tuple[float | None, ...]:
-    """Return rates while a flow runs: the first time it has, up to the one at which it is seen to be done."""
+    """Return the rate of a flow at each sample while it runs, None before its start and after its end is sampled."""
     every_ps = times_ps[1] if len(times_ps) > 1 else 1
     rates = seen if probe.kind == "rate" else np.diff(seen, prepend=0.0) * PS_PER_BYTE / every_ps
     flow = state.flows[probe.at]
@@ -352,7 +356,7 @@ def _rate_limits(simulation: Simulation, seen: Focus, names: NodeNames) -> Itera
 
 
 def _flows_by_link(simulation: Simulation) -> dict[int, float]:
-    """Return how many flows each link carries; one that switches spread counts in parts."""
+    """Return how many flows each link carries; a flow that switches spread counts in parts."""
     flows: dict[int, float] = {}
     for routes in simulation.index.wiring.all_routes:
         for link in (link for route in routes for link in route):

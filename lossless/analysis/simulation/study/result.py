@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class SimulationResult(NamedTuple):
-    """The results for one fabric: from closed forms, and from runs of the packet-level model.
+    """The buffer verdicts on one fabric: from closed forms, and from runs of the packet-level model.
 
-    ``not_run`` is the reason why the model did not run; ``overall`` is the worst of both. ``recordings`` are the data
-    of pictures, if requested. ``pfc_loads`` have the load on PFC: they change no verdict. ``other_classes`` are
-    lossless, and were not run since no class was requested. ``peaks`` compare the measurements of switches with both,
-    if captures were given; ``problems`` are the captures that could not be read.
+    ``not_run`` is the reason why the model did not run; ``overall`` is the worst verdict of both. ``recordings`` are
+    the data of pictures, if requested. ``pfc_loads`` have the load on PFC: they change no verdict. ``other_classes``
+    were not run since no class was requested. ``peaks`` compare the watermarks of switches with both, if captures were
+    given; ``problems`` are the captures that could not be read.
     """
 
     closed: FabricVerdict
@@ -36,7 +36,7 @@ class SimulationResult(NamedTuple):
 
     @property
     def overall(self) -> BufferVerdict:
-        """The worst of the known verdicts."""
+        """The worst of the known verdicts of closed forms and runs."""
         return min((self.closed.overall, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
 
     @property

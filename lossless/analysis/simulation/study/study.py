@@ -70,7 +70,7 @@ def beside_verdict(results: Study) -> BesideVerdict | None:
 
 
 def dropped_beside(results: Study) -> Iterable[SimulationCause]:
-    """Yield the cause where storage rides a lossless class that loses frames."""
+    """Yield the cause where the class of storage is lossless and loses frames."""
     classes = results.scenario.classes
     dropping = [seed for seed in results.seeds if seed.beside is not None and seed.beside.drops]
     if dropping and classes[1].lossless:
@@ -80,7 +80,7 @@ def dropped_beside(results: Study) -> Iterable[SimulationCause]:
 
 
 def edges_beside(results: Study, frame_bytes: int) -> Iterable[SimulationCause]:
-    """Yield the cause where storage rides a lossless class that has next to no headroom left."""
+    """Yield the cause where the class of storage is lossless and had less than a frame of headroom left."""
     left = [seed.beside.margin_bytes for seed in results.seeds if seed.beside is not None]
     near = [each for each in left if each is not None and each < frame_bytes]
     dropped = any(seed.beside is not None and seed.beside.drops for seed in results.seeds)
@@ -90,11 +90,14 @@ def edges_beside(results: Study, frame_bytes: int) -> Iterable[SimulationCause]:
 
 
 _HALVINGS = 4
-"""Steps of a bisection: the result is exact to a sixteenth of the time that IEEE 802.3 allows."""
+"""The steps of the bisection for the reaction time, exact to a sixteenth of the time that IEEE 802.3 allows."""
 
 
 class PeerReactionLimit(NamedTuple):
-    """Frames are dropped where a peer takes ``allowed_ns`` to obey, and none where it takes ``safe_ns``."""
+    """Frames are dropped where peers take ``allowed_ns`` to obey PFC, and none where they take ``safe_ns``.
+
+    ``place`` is the port that dropped most.
+    """
 
     place: NamedLinkEnd
     allowed_ns: float
@@ -102,9 +105,10 @@ class PeerReactionLimit(NamedTuple):
 
 
 def peer_reaction_limit(view: View, results: Study, limits: Limits) -> PeerReactionLimit | None:
-    """Return the longest reaction time of peers without drops; None if there is none, or the headroom is too small.
+    """Return the longest reaction time of peers without drops, of a study in which frames were dropped.
 
-    It applies to a study in which frames were dropped.
+    None where frames are dropped even if peers obey at once, or the cause is another: a queue that refused frames, a
+    shared headroom pool that ran short, or headroom below the vendor's row or formula.
     """
     worst = _worst(results)
     pools = [
@@ -136,7 +140,7 @@ def _drops(results: Study, part: float, limits: Limits) -> bool:
 
 
 def _row_rate_bps(view: View, place: NamedLinkEnd) -> int | None:
-    """Return the rate of a port with at least its vendor's headroom, None if it has less."""
+    """Return the rate of a port with at least the headroom of its vendor's row or formula, None if it has less."""
     port = view.port(place.switch, place.port) if place.port is not None else None
     if port is None or port.qos is None or port.speed_bps is None:
         return None
@@ -161,13 +165,13 @@ def _given(place: NamedLinkEnd, view: View) -> int:
 QUIET_TIMERS = 10
 """A run ends when no maximum has grown for so many rate-increase timers: PFC comes in waves of recovery."""
 QUIET_WITHOUT_NS = 1e6
-"""The quiet time without DCQCN, where rates do not recover in waves."""
+"""The quiet time in ns without DCQCN, where rates do not recover in waves."""
 STEP_SLACK = 1.05
 """A step takes longer than its bytes at line rate: inter-frame gaps, propagation delay, pauses that end late."""
 LONGEST_STEPS = 20
 """A run ends after this multiple of the time that its step takes at line rate, even if queues still grow."""
 NEVER_NS = 1e12
-"""A lossy class is followed until all transfers have ended, or can be harmless no more."""
+"""The quiet time of a lossy class: it is followed until all transfers have ended, or can no longer be harmless."""
 _EVENTS_PER_HOP = 3
 """Events of a frame at each hop: sending, arriving, and a part of a PFC frame."""
 
@@ -175,7 +179,7 @@ _EVENTS_PER_HOP = 3
 class Times(NamedTuple):
     """Durations that bound a run: a step at line rate, the longest run, and the time without growth that ends it.
 
-    A pause that goes on at the end is followed until it is ``watch_ns`` old: a watchdog has checked it by then.
+    A pause that goes on at the end of the run is followed until it is ``watch_ns`` old: a watchdog has checked it then.
     """
 
     step_ns: float
@@ -194,10 +198,10 @@ class Study(NamedTuple):
 
 
 def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
-    """Follow a scenario over its seeds; ``progress`` is called with how many are done of how many.
+    """Run a scenario with each of its seeds; ``progress`` is called with how many are done of how many.
 
     Raises:
-        ScenarioError: it would take more events than ``limits`` allow.
+        ScenarioError: the runs would take more events than ``limits`` allow.
     """
     seeds = seeds_of(scenario, limits)
     first = instantiate(scenario, 1)
@@ -225,13 +229,13 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
 
 
 def times_of(scenario: Scenario, network: SimNetwork) -> Times:
-    """Return how long the seeds of a scenario are followed, by the network of the first."""
+    """Return the durations of the runs of a scenario, by the network of its first seed."""
     step_ns = step_time_ns(network)
     return Times(step_ns, _horizon_ns(scenario, step_ns), _quiet_ns(scenario), watch_ns(scenario))
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Return whether a scenario depends on the random seed: marks, who sends to whom, or which path is taken."""
+    """Return whether a scenario depends on the random seed: by marks, WRED drops, transfers, or choice of paths."""
     question = scenario.question
     if scenario.dcqcn is not None or question.pattern == "permutation" or question.storage:
         return True
@@ -244,7 +248,10 @@ def is_random(scenario: Scenario) -> bool:
 def follow(
     instance: ScenarioInstance, seed: int, times: Times, go_on: Callable[[], bool] | None = None
 ) -> SeedResult:
-    """Run one seed: at least a step, then until no maximum has grown for a while, never beyond the horizon."""
+    """Run one seed: at least a step, then until no maximum has grown for ``quiet_ns``, never beyond the horizon.
+
+    After the horizon a lossy class is compared with a run without loss, and current pauses are followed.
+    """
     simulation = Simulation(instance.network, seed)
     has_hold = bool(instance.network.holds)
     least_ns = times.horizon_ns if has_hold else STEP_SLACK * times.step_ns + QUIET_WITHOUT_NS
@@ -270,9 +277,9 @@ def _compared(
     times: Times,
     go_on: Callable[[], bool] | None,
 ) -> float | None:
-    """Return the time of transfers without loss, if loss may have made them late; None if it did not.
+    """Return the time of transfers in a run without loss, if loss may have made them late; None if it did not.
 
-    The run itself is then continued until its loss can no longer count as harmless by that measure.
+    The run itself is then continued until its loss can no longer count as harmless compared with that time.
     """
     if not is_late(loss_of(simulation.state, network)):
         return None
@@ -300,13 +307,13 @@ def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], 
 
 
 def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
-    """Return the current time and the duration of the youngest of some pauses, in ns."""
+    """Return the current time and the age of the youngest pause, in ns."""
     now = int(simulation.state.clock["now"][0])
     return now / 1000, (now - int(since.max())) / 1000
 
 
 def events_of(network: SimNetwork) -> int:
-    """Return about how many events the traffic of a network takes: each frame at each hop."""
+    """Return about how many events the traffic of a network takes: three for each frame at each hop."""
     carrying = {pair for flow in network.flows for pair in pairwise(flow.path)}
     return sum(
         -(-flow.size_bytes // flow.mtu_bytes)
@@ -337,7 +344,7 @@ def require_events(network: SimNetwork, horizon_ns: float, limits: Limits) -> No
 
 
 def _events_within(network: SimNetwork, horizon_ns: float) -> int:
-    """Return the most events that all links at line rate can bring about in a time."""
+    """Return the most events that all links at line rate can cause in a time."""
     frame = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
     per_ns = sum(2 * cable.rate_bps for cable in network.cables) / 8e9 / frame
     return int(per_ns * horizon_ns * _EVENTS_PER_HOP)
@@ -361,9 +368,9 @@ def _quiet_ns(scenario: Scenario) -> float:
 
 
 def lossy_horizon_ns(least_ns: float) -> float:
-    """Return how long a lossy class is followed whose transfers take so long at least.
+    """Return how long a run of a lossy class is followed whose transfers take ``least_ns`` at least.
 
-    A run beyond this time is unsafe, regardless of its end.
+    A run with transfers under way after that time is unsafe, however late they end.
     """
     return (UNSAFE_SLOWDOWN + 1) * least_ns + QUIET_WITHOUT_NS
 
@@ -402,7 +409,7 @@ def _cable(cable: SimCable, roomy: dict[int, SimPort]) -> SimCable:
 
 
 def _end(end: SimPort | None, roomy: dict[int, SimPort]) -> SimPort | None:
-    """Return an end without limits; those that are one object stay one, and are laid out once."""
+    """Return a switch port without limits; ports that are one object stay one, and are laid out once."""
     if end is None:
         return None
     if id(end) not in roomy:

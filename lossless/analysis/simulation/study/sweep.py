@@ -1,4 +1,4 @@
-"""Many settings of the same thresholds on one scenario: which are safe, which keep PFC silent, which is best.
+"""Sweeps: many settings of the same thresholds on one scenario, ranked by verdict, drops, pauses and goodput.
 
 Settings are tried in batches, in order, by threads of this process, by any executor of :mod:`concurrent.futures` or
 by a cluster (:mod:`lossless.analysis.simulation.study.cluster`): :class:`WorkerPool` maps a pure function of a task
@@ -50,9 +50,9 @@ class SweepRow(NamedTuple):
     """The results of one setting: the worst over all seeds; of goodput the median.
 
     ``pauses`` counts how often a group paused its peer, ``pfc_seeds`` the seeds in which one did.
-    ``headroom_left_bytes`` is None if none was used; ``stopped_queues`` are those that the watchdog stopped. ``cut``:
-    traffic was still under way at the end of some seed, so that more may come. ``loss`` is the loss of a lossy class,
-    None for a lossless one: no PFC then fires, and ``drops`` are no harm by themselves.
+    ``headroom_left_bytes`` is None if no headroom was used; ``stopped_queues`` counts queues that the watchdog stopped.
+    ``cut``: traffic was still under way at the end of some seed, so that values may grow. ``loss`` is the loss of a
+    lossy class, for which no PFC fires and ``drops`` are no harm by themselves; None for a lossless class.
     """
 
     setting: ThresholdSetting
@@ -81,7 +81,7 @@ class SweepRow(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """The results of a sweep. ``rows`` has every setting, the best first by ``order``; ``configured`` the current one.
+    """The results of a sweep: ``rows`` of all valid settings, the best first by ``order``, and of the configured one.
 
     ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied, those of the
     class ``class_name``.
@@ -101,7 +101,7 @@ class Sweep(NamedTuple):
 
     @property
     def is_lossy(self) -> bool:
-        """Whether the class is lossy, so that loss is counted, and no pauses."""
+        """Whether the class is lossy, so that loss is counted instead of pauses."""
         return self.configured.loss is not None
 
     @property
@@ -178,10 +178,10 @@ def _fitting(grid: Grid, job: SweepTask) -> tuple[list[ThresholdSetting], int]:
 
 
 def fitting(grid: Grid, ends: Sequence[SimPort]) -> tuple[list[ThresholdSetting], int]:
-    """Return the settings that can be on some ports, and how many cannot, because Kmin would be above Kmax.
+    """Return the settings of a grid that are valid on all ports, and how many are not, as Kmin would be above Kmax.
 
     Raises:
-        ScenarioError: a part of a curve is varied where some queue has none, or no setting can be.
+        ScenarioError: a part of an ECN curve is varied where some queue has no curve, or no setting is valid.
     """
     _require_curves(grid, ends)
     curves = {(wred.kmin_bytes, wred.kmax_bytes) for end in ends if (wred := end.queues[0].wred) is not None}
@@ -192,7 +192,7 @@ def fitting(grid: Grid, ends: Sequence[SimPort]) -> tuple[list[ThresholdSetting]
 
 
 def _ends(job: SweepTask) -> tuple[SimPort, ...]:
-    """Return the ends of cables in switches, each kind once."""
+    """Return the switch ports at the ends of a task's cables, each kind once."""
     cables = (cable for instance in job.stages for cable in instance.network.cables)
     return tuple(
         {id(end): end for cable in cables for end in (cable.a_end, cable.b_end) if end is not None}.values()
@@ -216,7 +216,7 @@ def _in_order(setting: ThresholdSetting, curves: set[tuple[float, float]]) -> bo
 
 
 def assumed_of_all(scenario: Scenario, seeds: int) -> Iterator[str]:
-    """Yield the assumptions of every sweep, one sentence each."""
+    """Yield the assumptions that every sweep makes, one sentence each."""
     yield "every switch port on the paths has the same setting"
     if is_random(scenario) and seeds == 1:
         what = "what is lost" if scenario.is_lossy else "whether PFC fires"
@@ -258,7 +258,7 @@ def _badness(row: SweepRow) -> tuple[float, ...]:
 
 
 BATCH_EVENTS = 4_000_000
-"""Events that a worker is sent at once: a tenth of a second or so, so that progress is seen."""
+"""About how many events of trials a worker is sent at once: a tenth of a second or so, so that progress is seen."""
 
 
 class Counted(Protocol):
@@ -275,7 +275,7 @@ _Row = TypeVar("_Row")
 
 
 class Followed(NamedTuple):
-    """The limits of trials, and the callback that gets how many settings are done of how many."""
+    """The limits of a sweep, and the callback that gets how many settings are done of how many."""
 
     limits: Limits
     progress: Callable[[int, int], None] | None = None
@@ -290,7 +290,7 @@ def tried_rows(
     """Return the row of the configured setting, one for each setting in their order, and the events of all of them.
 
     Raises:
-        ScenarioError: it would take more events than the limits allow.
+        ScenarioError: the settings would take more events than the limits allow.
     """
     (probes,) = pool.map([(ThresholdSetting(), tried[0], tried[-1])])
     most = max(sum(trial.events for trial in seeds) for seeds in probes)
@@ -319,7 +319,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 BATCHES_PER_WORKER = 8
-"""Batches are no larger than this many to a worker allow, so that all end at about the same time."""
+"""The least batches for each worker, if there are enough settings, so that all workers end at about the same time."""
 
 
 class WorkerPool(Generic[_Task, _Item, _Result]):
@@ -364,14 +364,14 @@ class WorkerPool(Generic[_Task, _Item, _Result]):
             self._executor.shutdown(cancel_futures=True)
 
     def batches(self, items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
-        """Return items in batches of the same size, about ``most`` or less, but no less than a cluster is sent."""
+        """Return items in batches of about equal size: at most about ``most``, at least the minimum of a cluster."""
         size = max(self._least, min(most, -(-len(items) // (BATCHES_PER_WORKER * self.workers))))
         many = max(1, len(items) // size)
         ends = [len(items) * number // many for number in range(many + 1)]
         return [items[start:end] for start, end in pairwise(ends)]
 
     def map(self, batches: Iterable[Sequence[_Item]]) -> Iterator[list[_Result]]:
-        """Submit batches, and yield the result of each in their order, as soon as all earlier ones are there."""
+        """Submit all batches, and yield the results of each in their order, as soon as all earlier ones are done."""
         for number, batch in enumerate(batches):
             self._submit(batch, number)
         early: dict[int, list[_Result]] = {}

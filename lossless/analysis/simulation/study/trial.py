@@ -1,6 +1,6 @@
-"""Settings tried one after another: the work of every worker of a sweep, and the verdict over trials.
+"""Trials of settings one after another: the work of every worker of a sweep, and the verdict over trials.
 
-Of a lossless class the arrays are laid out once, and changed for each setting. Of a lossy class networks are built
+For a lossless class the arrays are laid out once, and changed for each setting. For a lossy class networks are built
 for each setting, and followed as a study follows them. The rules of the verdict are those of
 :mod:`lossless.analysis.simulation.study.verdict`.
 """
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class LossyTask(NamedTuple):
-    """The input of a worker, as data that can be sent to another process.
+    """The input of a worker that sweeps a lossy class, as data that can be sent to another process.
 
     ``stages`` are the networks of seeds 1 and up as configured, ``ends`` all kinds of ports of the fabric: those
     without traffic count too, as the largest queue sets the parameters of Ultra Ethernet senders.
@@ -58,7 +58,7 @@ class LossyTask(NamedTuple):
 
 
 class LossTrial(NamedTuple):
-    """The results of one setting with one seed, as :mod:`lossless.analysis.simulation.study.measure` defines them."""
+    """The results of one setting of a lossy class with one seed, as defined in :mod:`.study.measure`."""
 
     loss: LossResult
     goodput_bps: float
@@ -70,7 +70,7 @@ class LossTrial(NamedTuple):
 def loss_trials(
     task: LossyTask, settings: Sequence[ThresholdSetting], stopped: Callable[[], bool] | None = None
 ) -> list[tuple[LossTrial, ...]]:
-    """Try settings one after another; return for each a trial per seed.
+    """Try settings of a lossy class one after another; return for each a trial per seed.
 
     Raises:
         StoppedError: ``stopped``, which is called about ten times a second, returns that the results are not needed.
@@ -90,7 +90,7 @@ def _trial(seen: SeedResult) -> LossTrial:
 
 
 def network_with(network: SimNetwork, setting: ThresholdSetting, task: LossyTask) -> SimNetwork:
-    """Return a network whose ports have a setting, and whose senders are configured for it."""
+    """Return a network whose switch ports have the thresholds of a setting, and whose senders have windows for it."""
     kinds: dict[int, SimPort] = {}
 
     def set_end(end: SimPort | None) -> SimPort | None:
@@ -112,7 +112,7 @@ def _senders_with(setting: ThresholdSetting, task: LossyTask) -> UecSenders | No
 
 
 def port_with(end: SimPort, setting: ThresholdSetting) -> SimPort:
-    """Return a port whose queue of the requested class has a setting."""
+    """Return a switch port whose queue of the requested class has the thresholds of a setting."""
     queue = end.queues[0]._replace(wred=_wred(end.queues[0], setting), trim=_trim(end.queues[0], setting))
     if setting.queue_dynamic_th is not None:
         queue = queue._replace(alpha=alpha(setting.queue_dynamic_th))
@@ -141,9 +141,9 @@ _Tried = TypeVar("_Tried")
 
 
 class SweepTask(NamedTuple):
-    """The input of a worker, as data that can be sent to another process.
+    """The input of a worker that sweeps a lossless class, as data that can be sent to another process.
 
-    ``key`` is unique to this sweep: a worker keeps its arrays for as long as it works for one. ``stages`` are the
+    ``key`` is unique to this sweep: a worker keeps its arrays for as long as it works for one sweep. ``stages`` are the
     networks of seeds 1 and up.
     """
 
@@ -156,13 +156,13 @@ class Trial(NamedTuple):
     """The results of one setting with one seed, as :mod:`lossless.analysis.simulation.study.measure` defines them.
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
-    of a switch's own, which a watchdog observes. ``margin_bytes`` is the least free part of a used headroom,
-    ``pool_margin_bytes`` the same of a shared headroom pool, None if none was used. ``cycle``: paused links formed a
-    cycle at the end; ``cut``: traffic was still under way then. ``paused_ps`` is the total time in pause of all
-    transmitters that switches paused, ``pauses_begun`` counts those pauses: pauses that a slow or dead NIC requests do
-    not count. ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last transfer that arrived
-    whole did, ``pfc_first``: a pause was requested before any frame was marked; ``queue_ps`` is the longest time that a
-    full queue takes to empty at line rate.
+    of a transmitter in a switch, which a watchdog observes. ``margin_bytes`` is the least free part of a used headroom,
+    None if none was used; ``pool_margin_bytes`` the same of a shared headroom pool that is smaller than the sum of its
+    headrooms. ``cycle``: paused links formed a cycle at the end; ``cut``: traffic was still under way then.
+    ``paused_ps`` is the total time in pause of all transmitters that switches paused, ``pauses_begun`` counts those
+    pauses: pauses that a slow or dead NIC requests do not count. ``frames`` counts frames of transfers that arrived,
+    ``done_ps`` is when the last transfer that arrived whole did, ``pfc_first``: a pause was requested before any frame
+    was marked; ``queue_ps`` is the longest time that a queue at its peak depth takes to empty at line rate.
     """
 
     drops: int
@@ -188,13 +188,13 @@ class Trial(NamedTuple):
 
 
 class StoppedError(Exception):
-    """The results that are left are no longer needed."""
+    """Raised to end the work of a worker whose remaining results are no longer needed."""
 
 
 def trials(
     job: SweepTask, settings: Sequence[ThresholdSetting], stopped: Callable[[], bool] | None = None
 ) -> list[tuple[Trial, ...]]:
-    """Try settings one after another; return for each a trial per seed.
+    """Try settings of a lossless class one after another; return for each a trial per seed.
 
     Raises:
         StoppedError: ``stopped``, which is called about ten times a second, returns that the results are not needed.
@@ -214,7 +214,7 @@ def in_turn(
     try_one: Callable[[_Setting, Callable[[], bool]], _Tried],
     stopped: Callable[[], bool] | None,
 ) -> list[_Tried]:
-    """Try settings one after another; ``try_one`` gets a function that returns whether to go on.
+    """Return the result of each setting, tried in turn; ``try_one`` gets a function that returns whether to go on.
 
     Raises:
         StoppedError: ``stopped`` returns that the results are no longer needed.
@@ -235,7 +235,7 @@ _worker = threading.local()
 
 
 def benches(key: str, seeds: Iterable[tuple[int, ScenarioInstance]]) -> tuple[Bench, ...]:
-    """Return this thread's arrays for the seeds of a task and their networks; those of an earlier task are let go."""
+    """Return this thread's benches for the seeds of a task and their networks; those of an earlier task are freed."""
     if getattr(_worker, "key", None) != key:
         _worker.benches = ()
         _worker.benches = tuple(Bench(instance, seed) for seed, instance in seeds)
@@ -245,14 +245,14 @@ def benches(key: str, seeds: Iterable[tuple[int, ScenarioInstance]]) -> tuple[Be
 
 
 class _Ports(NamedTuple):
-    """Positions of queues and groups in their arrays."""
+    """The indexes of the queues and groups of ports in the arrays of a simulation."""
 
     queues: Any
     groups: Any
 
 
 class Bench:
-    """A network at time zero again and again, each time with other thresholds."""
+    """The arrays of one seed's network, run again and again from time zero with other thresholds."""
 
     def __init__(self, instance: ScenarioInstance, seed: int) -> None:
         """Lay out the arrays, and find the thresholds of the first class in them."""
@@ -317,7 +317,7 @@ class Bench:
         return self._kinds[kind]
 
     def _sum_headroom(self) -> None:
-        """Where no headroom pool is given, all headrooms exist in full."""
+        """Set the headroom of units without a configured headroom pool to the sum of their groups' headrooms."""
         pools = self._simulation.state.units["headroom_pool_bytes"]
         sums = _promised(self._simulation.state)
         sums[self._given_pools] = pools[self._given_pools]
@@ -352,7 +352,7 @@ class Bench:
         )
 
     def _dropped_beside(self) -> int:
-        """Return the frames of other lossless classes that a group or a queue did not take."""
+        """Return the number of frames of other lossless classes that a group or a queue did not take."""
         state, index = self._simulation.state, self._simulation.index
         own = (slice(number, None, index.classes) for number in range(1, index.classes))
         return sum(
@@ -362,7 +362,7 @@ class Bench:
         )
 
     def _paused_ps(self) -> int:
-        """Return how long transmitters of the class were paused, holds from outside left out."""
+        """Return how long transmitters of the class were paused in all, without pauses by dead or slow NICs."""
         state = self._simulation.state
         queues, now = state.queues, int(state.clock["now"][0])
         paused = queues["paused_ps"] + np.where(queues["paused_since"] >= 0, now - queues["paused_since"], 0)
@@ -379,7 +379,7 @@ class Bench:
         return int((-(-flows["expected_psn"] // flows["mtu_bytes"])).sum())
 
     def _pool_margin(self) -> int | None:
-        """Return the least free part of a headroom pool that is smaller than the sum of its groups' headrooms."""
+        """Return the least free part of a headroom pool smaller than the sum of its groups' headrooms, None without."""
         if not len(self._given_pools):
             return None
         units = self._simulation.state.units
@@ -389,12 +389,12 @@ class Bench:
 
 
 def _before(first_at: int, second_at: int) -> bool:
-    """Return whether one event happened, and the other not before it; -1 is never."""
+    """Return whether the first event happened before the second, or without it; -1 is never."""
     return first_at >= 0 and (second_at < 0 or first_at < second_at)
 
 
 def _ports(state: SimState, index: ArrayIndex) -> _Ports:
-    """Return the queues in switches and the lossless groups of the first class."""
+    """Return the indexes of the queues in switches and of the lossless groups, both of the first class."""
     return _Ports(
         np.flatnonzero(state.links["sender_unit"] >= 0) * index.classes,
         np.flatnonzero(state.groups["lossless"][:: index.classes]) * index.classes,
@@ -408,13 +408,13 @@ def _margin(groups: Any) -> int | None:
 
 
 def _promised(state: SimState) -> Any:
-    """Return the headroom of all groups of each unit together; groups in hosts have none."""
+    """Return the sum of the groups' headrooms of each memory unit; groups in hosts have none."""
     units = np.maximum(state.groups["unit"], 0)
     return np.bincount(units, state.groups["headroom_bytes"], len(state.units)).astype(np.int64)
 
 
 def _given_pools(network: SimNetwork) -> Any:
-    """Return the units whose headroom pool is configured."""
+    """Return the numbers of the memory units whose headroom pool is configured."""
     units = enumerate(memory_units(network))
     given = (
         number
@@ -425,19 +425,19 @@ def _given_pools(network: SimNetwork) -> Any:
 
 
 def _held(state: SimState, index: ArrayIndex) -> Any:
-    """Return the queues whose link is held from outside: the traffic does not cause that pause."""
+    """Return the indexes of the queues whose link a dead NIC holds paused: the traffic does not cause that pause."""
     links = np.unique(state.holds["link"]).astype(np.intp)
     return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
 
 
 def _slow(state: SimState, index: ArrayIndex) -> Any:
-    """Return the queues whose link leads to a host that is slower than the link, and pauses it."""
+    """Return the indexes of the queues whose link leads to a slow NIC, which pauses it."""
     links = np.flatnonzero(state.links["receiver"] >= 0)
     return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
 
 
 def _may_close_cycle(wiring: Wiring) -> bool:
-    """Return whether the paths have a cyclic buffer dependency; without one no PFC deadlock can happen.
+    """Return whether the paths of flows and their ACKs have a CBD; without one no PFC deadlock can happen.
 
     A frame waits on one link for the next of its path (Dally and Seitz 1987).
     """
@@ -450,7 +450,7 @@ def _may_close_cycle(wiring: Wiring) -> bool:
 
 
 class TrialLimits(NamedTuple):
-    """The limits of a verdict over trials.
+    """The limits by which the verdict on a setting follows from its trials.
 
     A setting is on the edge below ``edge_bytes`` of headroom left, and from ``pause_edge_ns`` of pause on.
     """
@@ -467,7 +467,7 @@ class TrialLimits(NamedTuple):
 
     @classmethod
     def of(cls, scenario: Scenario) -> TrialLimits:
-        """Return the limits of a scenario."""
+        """Return the limits for the trials of a scenario."""
         allowed = detection_ns(scenario)
         edge_ns = float("inf") if allowed is None or scenario.question.dead_nic else PAUSE_EDGE * allowed
         return cls(
@@ -478,7 +478,7 @@ class TrialLimits(NamedTuple):
         )
 
     def verdict(self, seeds: Sequence[Trial]) -> BufferVerdict:
-        """Return the verdict over all seeds."""
+        """Return the verdict on a setting over the trials of all seeds."""
         if any(trial.drops or trial.cycle or self._stormy(trial) for trial in seeds):
             return "unsafe"
         left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]

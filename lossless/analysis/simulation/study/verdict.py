@@ -1,4 +1,4 @@
-"""The verdict from runs: the results of a scenario over its seeds, and the thresholds to change.
+"""The buffer verdict from simulation runs: the results of a scenario over its seeds.
 
 *Unsafe*: a lossless frame was dropped, the watchdog triggers on plain congestion, or paused links form a cycle (PFC
 deadlock). *On the edge*: less than a frame of some headroom was left, or a pause lasted half of the watchdog's
@@ -47,7 +47,7 @@ _OUT_OF_ORDER = (
     "packets that are sent again since they arrive out of order",
     "where NICs take them in any order",
 )
-"""The cause that delays transfers, and the reference that they are compared with."""
+"""For lost packets and for packets out of order: the cause that delays transfers, and the reference run."""
 
 
 class LossVerdict(NamedTuple):
@@ -72,7 +72,7 @@ def loss_verdict(results: Study) -> LossVerdict | None:
 
 
 def worst_loss(seen: Sequence[LossResult]) -> LossVerdict:
-    """Return the maximum of each figure of loss over some seeds."""
+    """Return the maximum of each figure of loss over the results of several seeds."""
     return LossVerdict(
         dropped_share=max(each.dropped / each.packets for each in seen),
         trimmed_share=max(each.trimmed / each.packets for each in seen),
@@ -85,7 +85,7 @@ def worst_loss(seen: Sequence[LossResult]) -> LossVerdict:
 
 
 def harm(seen: Sequence[LossResult]) -> Iterator[SimulationCause]:
-    """Yield the harm of loss to transfers over all seeds; loss that delays none beyond its limit is harmless."""
+    """Yield the cause where loss delays transfers beyond its limit or leaves some unfinished, in any of the seeds."""
     late = [each for each in seen if is_late(each) and (each.unfinished or each.cost > EDGE_SLOWDOWN)]
     if not late:
         return
@@ -107,7 +107,7 @@ def losses(results: Study) -> Sequence[LossResult]:
 
 
 PAUSE_EDGE = 0.5
-"""Part of the detection time from which a pause is on the edge: a longer horizon may double the pause."""
+"""The part of the watchdog's detection time from which a pause is on the edge: a longer run may double the pause."""
 _HALVES = (
     "by queues that may hold half of their pool: chips with their buffer in two halves pause earlier there than the"
     " model of one buffer"
@@ -115,7 +115,7 @@ _HALVES = (
 
 
 class Range(NamedTuple):
-    """A measure over seeds."""
+    """The least, the median and the largest value of a measure over the seeds."""
 
     least: float
     median: float
@@ -413,7 +413,7 @@ def _range(values: Iterable[float]) -> Range:
 
 
 def seed_goodput_bps(seed: SeedResult) -> float:
-    """Return the payload that a seed delivered over the time of its run."""
+    """Return the payload that a seed delivered over the time of its run, in b/s."""
     return seed.outcome.delivered_bytes * 8e9 / seed.outcome.ended_ns if seed.outcome.ended_ns else 0.0
 
 

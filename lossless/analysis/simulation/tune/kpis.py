@@ -1,10 +1,10 @@
-"""Key figures of a setting over all workloads and seeds, the order of settings, and the trial of one.
+"""Key figures of a threshold setting over all workloads and seeds, the order of settings, and the trial of one.
 
 Names are those of ``draft-calabria-bmwg-ai-fabric-training-bench`` (``fcalabri/bmwg-ai-fabric-training-bench``
 @e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio and
 Queue Depth. The draft counts pauses per port and second; here they are those of all ports in the time of the workload.
 
-A trial, on every workload and seed, is the work of a worker of a tuning.
+The trial of a setting on every workload and seed is the work of one worker of a tuning.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DELAY_US = 10
 
 
 class Spread(NamedTuple):
-    """A measure over the seeds."""
+    """The least, the mean and the largest value of a key figure over the seeds of a workload."""
 
     least: float
     mean: float
@@ -56,8 +56,8 @@ class WorkloadKpis(NamedTuple):
 
     With a ``dead_nic`` on purpose, pauses and the JCT Ratio are meaningless: the watchdog ends the storm, or does not.
     ``pfc_before_ecn`` counts seeds in which a pause was requested before any frame was marked. ``headroom_left_bytes``
-    is None if none was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time, None
-    without a watchdog, and if a dead NIC is the cause.
+    is None if no headroom was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time,
+    None without a watchdog, and with a dead NIC.
     """
 
     name: str
@@ -78,11 +78,12 @@ class WorkloadKpis(NamedTuple):
 
 
 class Kpis(NamedTuple):
-    """Key figures of a setting over all workloads; ``workloads`` has each.
+    """Key figures of a threshold setting over all workloads; ``workloads`` has those of each.
 
     ``pause_share`` is how many ports were in pause on average: the PFC Pause Duration of all ports over the workload's
-    time at line rate. Of that and of the JCT Ratio it is the mean over workloads of the mean over seeds. ``queue_us``
-    is the longest that a queue took to empty at line rate: the queueing delay of the frame that found it deepest.
+    time at line rate. It and ``jct_ratio`` are means over workloads of the mean over seeds. ``queue_us`` is the longest
+    that a queue took to empty at line rate: the queueing delay of the frame that found it deepest. Workloads with a
+    dead NIC count in ``verdict`` alone.
     """
 
     verdict: BufferVerdict
@@ -108,7 +109,7 @@ class Kpis(NamedTuple):
         return (-BUFFER_VERDICTS.index(self.verdict), *self.objectives)
 
     def dominates(self, other: Kpis) -> bool:
-        """Return whether this is no worse in any figure and better in one; an unsafe setting is worse in all."""
+        """Return whether this setting is no worse in any figure and better in one; an unsafe one is worse in all."""
         mine, theirs = BUFFER_VERDICTS.index(self.verdict), BUFFER_VERDICTS.index(other.verdict)
         if mine != theirs:
             return mine > theirs and (other.verdict == "unsafe" or _no_worse(self, other))
@@ -120,7 +121,7 @@ def _no_worse(one: Kpis, other: Kpis) -> bool:
 
 
 def kpis(cases: Sequence[Case], tried: Tried) -> Kpis:
-    """Return the key figures of a setting on workloads; for an unsafe one, on those that were tried."""
+    """Return the key figures of a setting on the workloads that were tried; an unsafe one may lack some."""
     shown = [workload_kpis(case, trials) for case, trials in zip(cases, tried, strict=False)]
     timed = [(case, each) for case, each in zip(cases, shown, strict=False) if not case.dead_nic]
     return Kpis(
@@ -139,7 +140,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def workload_kpis(case: Case, trials: Sequence[Trial]) -> WorkloadKpis:
-    """Return the key figures of one workload."""
+    """Return the key figures of one workload over the trials of its seeds."""
     limits = case.limits
     left = [trial.margin_bytes for trial in trials if trial.margin_bytes is not None]
     return WorkloadKpis(
@@ -169,7 +170,7 @@ def _spread(trials: Sequence[Trial], measure: Callable[[Trial], float]) -> Sprea
 
 
 def _jct_ratio(case: Case, trial: Trial) -> float:
-    """Return the time of a workload divided by its time at line rate; if some of it is still under way, so far."""
+    """Return the time of a workload over its time at line rate, both for the bytes delivered so far."""
     size_bytes = sum(flow.size_bytes for flow in case.stages[0][1].network.flows)
     ended_ps = trial.ended_ps if trial.cut else trial.done_ps
     return ended_ps / 1000 / case.step_ns * size_bytes / max(1, trial.delivered_bytes)
@@ -231,7 +232,10 @@ Tried = tuple[tuple[Trial, ...], ...]
 
 
 def case_of(name: str, scenario: Scenario, seeds: Iterable[int]) -> Case:
-    """Return a workload as a case: each seed is followed until all has arrived, up to 20 times the time of its step."""
+    """Return a workload as a case: each seed is followed for up to 20 times the time of its step at line rate.
+
+    With a dead NIC and a watchdog it is followed until the watchdog has had its time twice.
+    """
     stages = tuple((seed, instantiate(scenario, seed)) for seed in seeds)
     step_ns = step_time_ns(stages[0][1].network)
     dead = scenario.question.dead_nic
@@ -242,7 +246,7 @@ def case_of(name: str, scenario: Scenario, seeds: Iterable[int]) -> Case:
 def try_all(
     task: TuneTask, attempts: Sequence[Attempt], stopped: Callable[[], bool] | None = None
 ) -> list[Tried]:
-    """Try settings one after another.
+    """Try settings one after another on the variants of a task; return the trials of each.
 
     Raises:
         StoppedError: ``stopped`` returns that the results are no longer needed.

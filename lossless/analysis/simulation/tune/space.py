@@ -37,9 +37,9 @@ KIB = 1024
 
 
 class Axis(NamedTuple):
-    """A parameter and its values in increasing order, within ``least`` and ``most``.
+    """A searched parameter and its values in increasing order, within ``least`` and ``most``.
 
-    ``unit`` divides every value; ``geometric`` values are spaced by a factor, others by a difference.
+    Values are multiples of ``unit``; ``geometric`` values are spaced by a factor, others by a difference.
     """
 
     name: str
@@ -50,13 +50,13 @@ class Axis(NamedTuple):
     geometric: bool = False
 
     def between(self, low: int, high: int) -> int:
-        """Return the value in the middle of two."""
+        """Return the value in the middle of two: their geometric or arithmetic mean."""
         return self._whole(sqrt(low * high)) if self.geometric else (low + high) // 2
 
     def around(self, value: int) -> Axis:
-        """Return the axis with a value of it, and the middles between it and its neighbors.
+        """Return the axis with one of its values, and the middles between that and its neighbors.
 
-        Where it has no neighbor on a side, the axis goes on beyond it by the last step.
+        Where the value has no neighbor on a side, the axis goes on beyond it by the last step.
         """
         at = self.values.index(value)
         below = self.between(self.values[at - 1], value) if at else self._beyond(value, -1)
@@ -72,7 +72,7 @@ class Axis(NamedTuple):
         return self.nearest(beyond)
 
     def nearest(self, value: float) -> int:
-        """Return the value of the axis's unit and range that is nearest."""
+        """Return the multiple of ``unit`` nearest to a value, within ``least`` and ``most``."""
         return min(max(self._whole(value), self.least), self.most)
 
     def _whole(self, value: float) -> int:
@@ -80,7 +80,7 @@ class Axis(NamedTuple):
 
 
 def spaced(axis: Axis, many: int) -> Axis:
-    """Return an axis with so many values from its least to its most, or all where there are fewer."""
+    """Return an axis with ``many`` values from its least to its most, fewer where rounding makes some equal."""
     steps = max(1, many - 1)
     low, high = axis.least, axis.most
     if axis.geometric:
@@ -99,11 +99,11 @@ class PortThresholds(NamedTuple):
 
 
 ThresholdsNow = dict[PortKind, PortThresholds]
-"""By kind of port, the slowest first."""
+"""The current thresholds by kind of port, the slowest first."""
 
 
 def marks_before_pfc(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> bool:
-    """Return whether marks come before PFC at every kind of port: Kmax is at most T(1), and Kmin at most half of it.
+    """Return whether marks come before PFC at every kind of port: Kmax is at most T(1), Kmin at most half of T(1).
 
     T(1) is the size of a single loaded group when it sends XOFF, the least of all kinds of ports on the switch: rules
     ECN005 and ECN004. Without a curve or with a static threshold nothing is compared.
@@ -139,13 +139,13 @@ class SearchSpace(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many such combinations there are."""
+        """The number of combinations that :meth:`points` yields."""
         others = prod(len(axis.values) for axis in self.axes if axis.name not in ("kmin", "kmax"))
         curve = [axis.values for axis in self.axes if axis.name in ("kmin", "kmax")]
         return others * sum(low <= high for low, high in product(*curve)) if len(curve) == 2 else others
 
     def setting(self, point: Sequence[int]) -> TrialSetting:
-        """Return the thresholds of each kind of port, and the DCQCN parameters, at a point."""
+        """Return the thresholds of each kind of port, and the DCQCN parameters, at a point of the space."""
         values = dict(zip((axis.name for axis in self.axes), point, strict=True))
         by_kind = tuple((kind, self._thresholds(values, kind)) for kind in self.kinds)
         dcqcn = tuple((name, value) for name, value in values.items() if name not in _THRESHOLDS)
@@ -165,7 +165,7 @@ def _scaled(size_bytes: int | None, factor: float) -> int | None:
 
 
 def in_order(values: Mapping[str, int]) -> bool:
-    """Return whether Kmin is not above Kmax."""
+    """Return whether Kmin is not above Kmax; True where one of them is not among the values."""
     return values.get("kmin", 0) <= values.get("kmax", values.get("kmin", 0))
 
 
@@ -183,7 +183,7 @@ def threshold_axes(*, dynamic: bool, least_bytes: int, most_bytes: int) -> tuple
 
 
 def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
-    """Return the kinds of switch ports on all paths with the current thresholds of the first of each."""
+    """Return the kinds of switch ports on all paths with the current thresholds of the first port of each."""
     seen: ThresholdsNow = {}
     for network, roles in _networks(cases):
         for cable in network.cables:
@@ -196,7 +196,7 @@ def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
 
 
 def _networks(cases: Sequence[Case]) -> Iterator[tuple[SimNetwork, tuple[str, ...]]]:
-    """Yield all networks with the roles of their nodes."""
+    """Yield the networks of all cases and seeds, each with the roles of its nodes."""
     for case in cases:
         yield from ((instance.network, instance.roles) for _, instance in case.stages)
 
@@ -219,7 +219,7 @@ def setting_now(now: Mapping[PortKind, PortThresholds]) -> TrialSetting:
 
 
 def distance(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> float:
-    """Return the distance of a setting from the configured one: steps of alpha, and octaves of all others."""
+    """Return the distance of a setting from the configured one: steps of alpha, and octaves of Kmin, Kmax and Pmax."""
     steps = 0.0
     for kind, thresholds in setting.by_kind:
         before = now[kind].thresholds
@@ -236,15 +236,15 @@ _COARSE_SHARE = 0.6
 _MOST_UNFIT = 4
 """How many times more points than settings a grid may have; the others do not mark before PFC."""
 _MOST_VALUES = 16
-"""Values of an axis in the first grid: as many as alpha has."""
+"""The most values of an axis in the first grid: as many as alpha has."""
 _REFINED = 3
 """Times that the grid is made finer around the best setting: each time the steps are halved."""
 _BY_KIND = 2
-"""Rounds over the kinds of ports."""
+"""The most rounds over the kinds of ports, in each of which every kind's thresholds are varied."""
 
 
 class TriedSetting(NamedTuple):
-    """A setting that was tried, and its key figures; ``step`` is the grid that it belongs to."""
+    """A setting that was tried, and its key figures; ``step`` is the step of the search that tried it."""
 
     setting: TrialSetting
     kpis: Kpis
@@ -268,11 +268,11 @@ class ThresholdSearch:
 
     @property
     def rows(self) -> tuple[TriedSetting, ...]:
-        """Everything that was tried."""
+        """All settings that were tried, in their order."""
         return tuple(self._tried.values())
 
     def attempt(self, settings: Iterable[TrialSetting], step: str) -> None:
-        """Try settings that have not been tried and mark before PFC can come, as many as may be."""
+        """Try the settings that have not been tried and mark before PFC, as many as ``left`` allows."""
         fresh = [each for each in dict.fromkeys(settings) if each not in self._tried and self.fits(each)]
         fresh = fresh[: self.left]
         self.left -= len(fresh)
@@ -280,7 +280,7 @@ class ThresholdSearch:
             self._tried[setting] = TriedSetting(setting, kpis(self._cases, tried), step)
 
     def fits(self, setting: TrialSetting) -> bool:
-        """Return whether a setting may be tried at all."""
+        """Return whether a setting may be tried: it marks before PFC."""
         return marks_before_pfc(setting, self.now)
 
     def ranked(self) -> list[TriedSetting]:
@@ -288,7 +288,7 @@ class ThresholdSearch:
         return sorted(self._tried.values(), key=self._order)
 
     def best(self, among: Iterable[TrialSetting] | None = None) -> TriedSetting:
-        """Return the best setting that was tried, of all or of some."""
+        """Return the best setting that was tried, of all or of those in ``among``."""
         rows = (
             self._tried.values()
             if among is None
@@ -301,7 +301,7 @@ class ThresholdSearch:
 
 
 def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
-    """Return the space with the finest grid of equally many values on each axis that may be tried."""
+    """Return the space with the finest grid of equally many values on each axis within the limit of settings."""
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
         grid = space._replace(axes=tuple(spaced(axis, many) for axis in space.axes))
@@ -329,7 +329,7 @@ def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting
 
 
 def search_by_kind(search: ThresholdSearch, kinds: Sequence[PortKind]) -> None:
-    """Change the thresholds of one kind of port after another around the best setting, as long as that helps."""
+    """Vary the thresholds of one kind of port after another around the best setting, for two rounds at most."""
     for _ in range(_BY_KIND if len(kinds) > 1 and search.rows else 0):
         before = search.best()
         for kind in kinds:
@@ -339,7 +339,7 @@ def search_by_kind(search: ThresholdSearch, kinds: Sequence[PortKind]) -> None:
 
 
 def _around(setting: TrialSetting, kind: PortKind) -> Iterator[TrialSetting]:
-    """Yield a setting with other thresholds at ports of one kind: alpha by a step, Kmin and Kmax by half and double."""
+    """Yield a setting with other thresholds at ports of one kind: alpha by a step, Kmin, Kmax by half and double."""
     own = dict(setting.by_kind)
     for thresholds in _neighbors(own[kind]):
         yield setting._replace(by_kind=tuple((own | {kind: thresholds}).items()))
@@ -386,7 +386,7 @@ def require_optuna() -> None:
 
 
 def search_optuna(search: ThresholdSearch, space: SearchSpace, known: Sequence[tuple[int, ...]]) -> None:
-    """Try settings that optuna proposes, until the limit is reached; it starts from the ``known`` points."""
+    """Try settings that optuna proposes, from the ``known`` points on, until the limit or 20 barren generations."""
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)

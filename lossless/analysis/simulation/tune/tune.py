@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 def raised_headroom(view: View, scenarios: Iterable[Scenario], limits: Limits) -> dict[PortKind, int]:
-    """Return the headroom in bytes of kinds of ports that have too little, none if all have enough.
+    """Return the headroom need in bytes of each kind of port that has less; empty if all have enough.
 
     Enough is the need of the link by closed form, and the use of a port in any run with unlimited headroom, plus a
     frame: in runs every peer takes as long to obey PFC as IEEE 802.3 allows.
@@ -81,7 +81,7 @@ def raised_headroom(view: View, scenarios: Iterable[Scenario], limits: Limits) -
 
 
 def _ports(scenario: Scenario) -> Iterator[tuple[PortKind, Switch, Port]]:
-    """Yield the ports with PFC of a scenario's links, with their kind."""
+    """Yield the switch ports of a scenario's links, each with its kind and its switch."""
     topology = scenario.topology
     for wire in topology.wires:
         for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
@@ -95,13 +95,13 @@ def _kind(switch: Switch, rate_bps: float) -> PortKind:
 
 
 def _given(scenario: Scenario, switch: Switch, port: Port) -> int:
-    """Return the headroom of a port's group of the class, 0 if it has none."""
+    """Return the headroom of a port's priority group of the first class, 0 if it has none or it is unknown."""
     profile = profile_of(switch, port, scenario.classes[0])
     return 0 if profile is None or isinstance(profile, MissingInput) else given_headroom(switch, profile)
 
 
 def _used(view: View, scenario: Scenario, limits: Limits) -> Iterator[tuple[PortKind, int]]:
-    """Yield the headroom in bytes that ports used with unlimited headroom."""
+    """Yield the headroom in bytes that ports used in runs with unlimited headroom, each with the kind of the port."""
     for seed in study(unbounded(scenario), limits).seeds:
         for use in seed.uses:
             port = None if use.place.port is None else view.port(use.place.switch, use.place.port)
@@ -120,13 +120,13 @@ SEARCHED = (
 )
 """Parameters by ConnectX's names, lower case. Their meaning: Zhu et al., SIGCOMM 2015, section 3."""
 _DOWN, _UP = 16, 64
-"""Factors of the search range below and above the present value of a parameter, chosen for this tool."""
+"""Factors of the search range below and above the current value of a DCQCN parameter, chosen for this tool."""
 _G_LEAST = 896
 """Least DCE_TCP_G that is searched, in 1/1024: a CNP then weighs an eighth in alpha."""
 
 
 def dcqcn_axes(scenario: Scenario) -> tuple[Axis, ...]:
-    """Return the axes of DCQCN parameters around those of the first sender with DCQCN, with one value each."""
+    """Return the axes of DCQCN parameters, each with its value at the first sender with DCQCN; empty without one."""
     for nic in scenario.nics:
         host = scenario.topology.host_of[nic]
         if host is not None and host.nic is not None and scenario.dcqcn_of.get(nic) is not None:
@@ -148,14 +148,14 @@ def _axes(nic: NicProfile, values: dict[str, int]) -> Iterator[Axis]:
 
 
 BUFFERS = {"buffer -10 %": 0.9, "buffer +10 %": 1.1}
-"""Parts of the buffer for which a setting is tried besides."""
+"""The buffer sizes, as parts of the configured one, with which a setting is tried too, by the name of the change."""
 
 MOST_CHANGES = 8 + len(BUFFERS) + 1
-"""Small changes of a setting: of thresholds, of the buffer, and other seeds."""
+"""The most small changes of a setting: of thresholds, of the buffer, and other seeds."""
 
 
 class Nearby(NamedTuple):
-    """The results of a setting after a small change, such as ``Kmin -10 %``."""
+    """The key figures of a setting after a small change, such as ``Kmin -10 %``."""
 
     change: str
     kpis: Kpis
@@ -174,7 +174,7 @@ def with_buffer(scenario: Scenario, part: float) -> Scenario:
 
 
 def nearby(setting: TrialSetting) -> Iterator[tuple[str, TrialSetting]]:
-    """Yield small changes of the thresholds at all ports, each with its name; rounding is less than these."""
+    """Yield small changes of the thresholds at all ports, each with its name; without those that change nothing."""
     changes: tuple[tuple[str, Callable[[ThresholdSetting], ThresholdSetting]], ...] = (
         ("dynamic_th -1", lambda own: _alpha(own, -1)),
         ("dynamic_th +1", lambda own: _alpha(own, 1)),
@@ -202,7 +202,7 @@ def _part(size_bytes: int | None, part: float) -> int | None:
 
 
 def _percent(percent: int | None, part: float) -> int | None:
-    """Return a part of a probability; a step is 10 % of it, and at least one percent."""
+    """Return Pmax a step lower or higher, 1 to 100; a step is ``part`` less or more than 1, and at least 1 percent."""
     if percent is None:
         return None
     step = max(1, round(percent * abs(part - 1)))
@@ -210,18 +210,18 @@ def _percent(percent: int | None, part: float) -> int | None:
 
 
 def _in_order(own: ThresholdSetting) -> ThresholdSetting:
-    """Return the thresholds with Kmin no higher than Kmax."""
+    """Return the thresholds with Kmin lowered to Kmax where it is above it."""
     if own.kmin_bytes is None or own.kmax_bytes is None:
         return own
     return own._replace(kmin_bytes=min(own.kmin_bytes, own.kmax_bytes))
 
 
 MOST_CANDIDATES = 12
-"""Settings of the front that are looked at more closely, the best first."""
+"""The most settings of the front that are tried with small changes, the best first."""
 
 
 class Rejected(NamedTuple):
-    """A setting that was not taken, and the reason."""
+    """A setting that was not chosen, and the objection to it."""
 
     setting: TrialSetting
     reason: str
@@ -240,12 +240,12 @@ class Choice(NamedTuple):
 
     @property
     def worst(self) -> Nearby:
-        """The small change that harms it most."""
+        """The small change after which the setting ranks worst, with its key figures."""
         return max(self.near, key=lambda each: each.kpis.rank)
 
     @property
     def harm(self) -> tuple[int, ...]:
-        """The rank that it has after that change."""
+        """The rank of the setting after that change, or its own rank if that is worse."""
         return max(self.row.kpis.rank, self.worst.kpis.rank)
 
 
@@ -256,9 +256,10 @@ def choose(
     others: Mapping[str, int],
     acceptable: Callable[[TrialSetting], str | None],
 ) -> Choice | None:
-    """Return which setting of a front to choose, the best first; ``others`` are variants that count as small changes.
+    """Return the acceptable setting of a front that small changes harm least; ``best`` is the front, the best first.
 
-    None where the front is empty, or none of those looked at is acceptable.
+    ``others`` are variants of the fabric, by name, that count as small changes. None where the front is empty, or none
+    of its first settings is acceptable.
     """
     choices = [
         Choice(row, tuple(_near(row.setting, run, cases, others)), place, ())
@@ -287,7 +288,7 @@ def _near(
 
 
 _BATCH_EVENTS = 4_000_000
-"""Events that a worker is sent at once, as in a sweep."""
+"""About how many events of trials a worker is sent at once, as in a sweep."""
 _GRID_SHARE = 0.5
 """The part of all settings that thresholds alone are searched with, where DCQCN parameters are searched after them."""
 _KNOWN = 10
@@ -318,12 +319,12 @@ class TuneProblem(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """A preset, or the configured setting, compared with the chosen one.
+    """A preset, or the configured setting (``now``), compared with the chosen setting.
 
-    ``fresh`` are its key figures with seeds that the search has not used, ``searched`` those with its seeds.
-    ``dominated``: the chosen setting is no worse in any figure and better in one, with both. ``beaten_by`` is the best
-    setting of which the same holds, None if none that dominates it in the search also does with fresh seeds; ``beaten``
-    counts those that dominate it in the search.
+    ``fresh`` are its key figures with seeds that the search has not used, ``searched`` those with the seeds of the
+    search. ``dominated``: the chosen setting is no worse in any figure and better in one, with both sets of seeds.
+    ``beaten`` counts the settings that dominate the preset in the search; ``beaten_by`` is the best of the first five
+    that does so with fresh seeds too, or None.
     """
 
     name: str
@@ -343,7 +344,7 @@ class PortMargin(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """The result of tuning one class.
+    """The result of tuning the thresholds of one class.
 
     ``now`` are the thresholds of each kind of port as configured, ``axes`` those of the first grid, ``steps`` how many
     settings each step of the search tried. ``chosen`` is None if no setting is safe. ``fresh`` are its key figures with
@@ -389,7 +390,7 @@ def tune(
     executor: Executor | None = None,
     progress: TuneProgress | None = None,
 ) -> Tuned:
-    """Find the thresholds of the first class of some workloads, trying at most ``evaluations`` settings.
+    """Find the best thresholds of the first class of the workloads; the search tries at most ``evaluations`` settings.
 
     Raises:
         ScenarioError: the class has nothing to tune, or a setting of one workload takes more events than ``limits``.
@@ -423,7 +424,7 @@ def _cases(workloads: Workloads, limits: Limits, *, fresh: bool) -> tuple[Case, 
 
 
 class _Tuning:
-    """One tuning under way."""
+    """One tuning under way: its workers, its counts of settings and events, and the current thresholds."""
 
     def __init__(
         self,
@@ -441,7 +442,7 @@ class _Tuning:
         self._batch, self._events, self._done = 1, 0, 0
 
     def run(self) -> Tuned:
-        """Search, choose and compare."""
+        """Search settings, choose the best robust one, and compare it with each preset."""
         unmarked = self._probe()
         axes = self._axes(unmarked)
         search = ThresholdSearch(self._counted, self._cases, self._now, self._evaluations)
@@ -537,7 +538,7 @@ class _Tuning:
     def _compared(
         self, ranked: Sequence[TriedSetting], chosen: Choice | None
     ) -> tuple[Kpis | None, tuple[Standing, ...]]:
-        """Return the chosen setting with fresh seeds, and its comparison with the configured one and each preset."""
+        """Return the key figures of the chosen setting with fresh seeds, and its comparison with each preset."""
         names = [name for name, _ in self._problem.presets]
         shown = self._shown([Attempt(variant=at, whole=True) for at in range(2, 2 + 2 * len(names))])
         fresh = None if chosen is None else self._shown([Attempt(chosen.row.setting, 1, whole=True)])[0]

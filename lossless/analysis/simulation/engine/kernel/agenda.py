@@ -54,7 +54,7 @@ def plan_also(w: World, slot: int, at_ps: int) -> None:
 
 @kernel
 def least_beside(w: World, node: int) -> int:
-    """Return the least of the three nodes under the same parent."""
+    """Return the least value of the three nodes under the same parent."""
     first, second, third = (
         w.agenda[np.uint64(node ^ 1)],
         w.agenda[np.uint64(node ^ 2)],
@@ -247,7 +247,7 @@ RECEIVED, LOST, ACKED, RESENT = 1, 2, 4, 8
 
 @kernel
 def start_timer(w: World, sender: Any, place: int, at_ps: int) -> None:
-    """Wait for a packet that is sent."""
+    """Start the timer of a packet that is sent: it becomes the last one that its sender waits for."""
     stop_timer(w, sender, place)
     sent = w.sent[np.uint64(place)]
     sent.at, sent.before, sent.after, sent.waits = at_ps, sender.last_sent, -1, 1
@@ -260,7 +260,7 @@ def start_timer(w: World, sender: Any, place: int, at_ps: int) -> None:
 
 @kernel
 def stop_timer(w: World, sender: Any, place: int) -> None:
-    """Wait for a packet no longer."""
+    """Stop the timer of a packet, if its sender waits for it."""
     sent = w.sent[np.uint64(place)]
     if not sent.waits:
         return

@@ -47,9 +47,9 @@ CREDIT_UNIT_BYTES = 256
 """The unit in bytes in which credit is requested and given (``UEC_PULL_QUANTUM``, ultraethernet/uet-htsim
 ``htsim/sim/uecpacket.h`` @40ccb05)."""
 EMPTY_TURN_BYTES = 1024
-"""Bytes whose time a turn takes that gives no credit (``UecPullPacer::doNextEvent``, ``htsim/sim/uec.cpp`` there)."""
+"""The bytes of credit whose time a turn without credit takes (``UecPullPacer::doNextEvent``, ``htsim/sim/uec.cpp``)."""
 ASKING, SATED = 0, 1
-"""Lists of a puller."""
+"""The two lists of a puller: senders with open requests for credit, and senders with all the credit they requested."""
 
 
 @kernel

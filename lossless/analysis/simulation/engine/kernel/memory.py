@@ -67,7 +67,7 @@ def charge(unit: Any, group: Any, held_bytes: int) -> int:
 
 @kernel
 def admit(clock: Any, unit: Any, group: Any, held_bytes: int) -> bool:
-    """Take a frame in, and say whether there was room for it."""
+    """Take a frame into memory if there is room for it; return whether there was."""
     if not fits(unit, group, held_bytes):
         return False
     in_headroom = group.headroom_used
@@ -177,7 +177,7 @@ def random(clock: Any) -> float:
 
 @kernel
 def below(clock: Any, many: int) -> int:
-    """Return a random whole number from 0 on, below a count."""
+    """Return a random whole number from 0 to ``many`` - 1."""
     return int(random(clock) * many)
 
 

@@ -88,7 +88,7 @@ def _skip_checks(point: Any, params: Any, last_at: int) -> None:
 
 @kernel
 def periods_until(first_at: int, last_at: int, period_ps: int) -> int:
-    """Return how long the periods take that begin from a time on, up to another."""
+    """Return the total time of the periods that begin from ``first_at`` up to ``last_at``."""
     return ((last_at - first_at) // period_ps + 1) * period_ps
 
 
@@ -217,9 +217,9 @@ GAMMA, LEAST_FACTOR = 0.8, 0.5
 """How much of the delay above the target a cut takes, and the least part of the window that it leaves."""
 WEIGHT, UNMARKED = 0.0125, 0.25
 NO_DELAY_PS = 1_000_000
-"""Below this there is no queue."""
+"""A queueing delay below this, in ps, counts as no delay."""
 QUICK_PART = 8
-"""Quick adaptation comes where less than this part of the largest window has arrived."""
+"""Quick adaptation is possible where less than one part in so many of the largest window was acknowledged."""
 QUICK_DELAYS = 4
 ADJUSTED_FRAMES = 8
 """The window is adjusted once so many frames have arrived, or a base round trip has passed."""
@@ -253,7 +253,7 @@ def scale_of(window: Any) -> float:
 
 @kernel
 def acknowledge(w: World, flow: Any, sender: Any, news: Any) -> None:
-    """A sender gets an ACK."""
+    """Process an ACK at its sender: bytes in flight fall, and NSCC adapts the window."""
     window = w.windows[np.uint64(sender.window)]
     sender.in_flight -= news.bytes
     delay_ps = queueing_delay(sender, news)
@@ -371,7 +371,7 @@ def adapts_or_ignores(
 
 @kernel
 def lose(w: World, flow: Any, sender: Any, news: Any) -> None:
-    """A sender learns that a packet was trimmed: the window gets smaller."""
+    """Process the loss of a trimmed or missing packet at its sender: NSCC makes the window smaller."""
     window = w.windows[np.uint64(sender.window)]
     if window.control == NSCC:
         _trimmed(w, flow, sender, window, news)
@@ -380,7 +380,7 @@ def lose(w: World, flow: Any, sender: Any, news: Any) -> None:
 
 @kernel
 def time_out(w: World, flow: Any, sender: Any, lost_bytes: int) -> None:
-    """A packet's timer runs out: the window gets smaller by it."""
+    """Process a packet's timer that ran out: NSCC makes the window smaller by the packet."""
     window = w.windows[np.uint64(sender.window)]
     if window.control == NSCC:
         sender.cwnd -= lost_bytes

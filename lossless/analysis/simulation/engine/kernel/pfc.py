@@ -77,7 +77,7 @@ def obey(w: World, at: int) -> None:
 
 @kernel
 def account(w: World, at: int, was: int) -> None:
-    """Note for each class of link ``at`` that its pause began or ended, given the classes that stood before."""
+    """Record for each class of link ``at`` that its pause began or ended; ``was`` has the classes paused before."""
     stands = w.links[np.uint64(at)].paused | w.links[np.uint64(at)].held
     changed = was ^ stands
     if changed == 0:
@@ -108,13 +108,13 @@ def _ends(w: World, queue: Any) -> None:
 
 @kernel
 def paused_ps(queue: Any, now: int) -> int:
-    """Return how long a queue has been paused so far."""
+    """Return how long a queue has been paused in all up to ``now``, in ps."""
     return queue.paused_ps + (now - queue.paused_since if queue.paused_since >= 0 else 0)
 
 
 @kernel
 def blocked(link: Any) -> int:
-    """Return the classes that a transmitter may not send now."""
+    """Return the classes, as bits, that a transmitter may not send now."""
     return (link.paused | link.held) & ~link.ignored
 
 
@@ -127,7 +127,7 @@ def start_sending(link: Any, wire_bytes: int, at_ps: int) -> int:
 
 @kernel
 def sending_ps(link: Any, wire_bytes: int) -> int:
-    """Return how long a frame occupies a link."""
+    """Return how long a frame occupies a link, in ps, preamble and inter-frame gap included."""
     return ((wire_bytes + link.gap_bytes) * link.ps_per_64_kib + (1 << 15)) >> 16
 
 

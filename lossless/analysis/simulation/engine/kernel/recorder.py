@@ -1,4 +1,4 @@
-"""Samples of probes while time passes: the data of pictures."""
+"""Samples of probes at intervals of a run: the data of pictures."""
 
 from __future__ import annotations
 

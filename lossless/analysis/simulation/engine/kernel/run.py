@@ -137,7 +137,7 @@ def run(
 
 @kernel
 def happen(w: World, slot: int) -> None:
-    """Run the event of a slot."""
+    """Run the event of a common slot: an arrival, a PFC frame that takes effect, or a transmitter's turn."""
     links = len(w.links)
     sender = -1
     if slot < links:
@@ -189,7 +189,7 @@ def may_send(w: World, at: int) -> bool:
 
 @outlined
 def reach_host(w: World, at: int, number: int) -> int:
-    """A frame arrives at a host that is looked at; return its NIC's link if that may send an ACK at once."""
+    """Deliver a frame to a host whose arrivals are events; return its NIC's link if it may send at once, else -1."""
     if w.links[np.uint64(at)].receiver >= 0:
         receive(w, at, number)
     answers = w.links[np.uint64(at)].reverse
@@ -204,9 +204,9 @@ def reach_host(w: World, at: int, number: int) -> int:
 
 MELLANOX, BROADCOM = 0, 1
 DROP, FORWARD, ALERT = 0, 1, 2
-"""As ``engine.state`` numbers the vendors and actions of a ``SimWatchdog``."""
+"""Values of ``UNIT.action``, as ``engine.memory_units`` numbers the actions and vendors of a ``SimWatchdog``."""
 NEARLY_ALL = 0.99
-"""Part of a window that Mellanox calls paused throughout."""
+"""The part of a poll window from which it counts as paused throughout, on Mellanox chips."""
 
 
 @outlined
@@ -222,7 +222,7 @@ def poll(w: World, which: int) -> None:
 
 @kernel
 def look(w: World, which: int, at: int, priority: int) -> None:
-    """Check one queue by the window that ends now."""
+    """Check one queue by the watchdog's poll window that ends now."""
     unit, queue, now = w.units[which], w.queues[at * w.classes + priority], w.clock.now
     if queue.stormed or w.links[at].ignored >> priority & 1:
         _restore(w, unit, queue, at, priority)
