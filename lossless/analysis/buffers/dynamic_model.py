@@ -176,7 +176,7 @@ def _other_reserved_bytes(qos: PortQos) -> int:
 
 
 def _stated(port: Port) -> list[BufferProfile]:
-    """Return the profiles of lossless groups with configured headroom."""
+    """Return the buffer profiles of a port's lossless groups with configured headroom."""
     groups = port.qos.groups if port.qos is not None else ()
     return [group.buffer for group in groups if group is not None and group.buffer and group.buffer.lossless]
 
@@ -247,7 +247,7 @@ def _part(switch: Switch, pool: Pool) -> Fraction:
 
 
 _MOST_SHARERS = 2
-"""Two at most: a pool takes half beside any number of other ingress pools without a size."""
+"""The most parts that remaining bytes are divided into: a pool takes half beside any number without a size."""
 
 
 def _barefoot_headroom(switch: Switch) -> int:

@@ -225,7 +225,7 @@ def _triggers(sets: Sequence[PortSet], priority: int) -> Iterator[Trigger | Miss
 
 
 class Reserved(NamedTuple):
-    """The reserved bytes of a switch's ports in one pool."""
+    """The bytes that priority groups and egress queues of a switch's ports reserve in one pool."""
 
     groups_bytes: int = 0
     queues_bytes: int = 0

@@ -210,7 +210,7 @@ def _private_headroom(load: PortLoad) -> int:
 
 
 def _nvidia_sizes(defaults: BufferDefaults, room: int) -> dict[str, int]:
-    """Return the pool sizes on NVIDIA chips: equal shares of the room; lossless egress keeps its size, as no limit."""
+    """Return the pool sizes on NVIDIA chips: ``room`` over the number of ingress pools; egress_lossless_pool stays."""
     ingress = sum(pool.type == "ingress" for pool in defaults.pools)
     share = max(0, room // ingress)
     return {p.name: p.size_bytes if p.name == EGRESS_LOSSLESS_POOL else share for p in defaults.pools}

@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
 
 MOST_NICS_PAUSED = 0.1
-"""Limit of the share of NIC ports with any pause. A convention of this project: no public source states one."""
+"""The limit of the share of NIC ports with any pause. A convention of this project: no public source states one."""
 LONGEST_PAUSE_QUANTA = 65_535
 """The longest pause of one frame: ``pause_time`` has 16 bits, in units of 512 bit times (IEEE 802.3-2018, 31B.2;
 802.1Q-2018 clause 36 uses the same unit). A longer pause takes a second request: the congestion persists.
 """
 MOST_TIME_IN_PAUSE = 0.3
-"""Share of the run that one NIC port is paused. Cisco warns from 30 % on of the time that a port of a lossless fabric
-waits for its peer: ``counter txwait poll-interval 1 delta rising-threshold 30`` (MDS NX-OS 9.4(2a), port-monitor policy
-fabricmon_edge_policy, read in the running configuration of a switch). That is Fibre Channel, whose credits hold a port
-back as PFC does; of PFC no source states one."""
+"""The limit of the part of a run that one NIC port is paused. Cisco warns where a port of a lossless fabric waits for
+its peer for 30 % of the time: ``counter txwait poll-interval 1 delta rising-threshold 30`` (MDS NX-OS 9.4(2a),
+port-monitor policy fabricmon_edge_policy, read in the running configuration of a switch). That is Fibre Channel, whose
+credits hold a port back as PFC does; of PFC no source states one."""
 NOT_EVALUATED = "not evaluated"
 """The verdict on PFC load where the load is unknown."""
 

@@ -214,7 +214,11 @@ def _simulate(
 
 
 def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Decision]:
-    """Return the function that checks tables; it needs numpy, which reading a configuration does not."""
+    """Return the function that checks the tables of a running subnet; unlike reading a configuration, it needs numpy.
+
+    Raises:
+        SubnetManagerError: numpy is not installed.
+    """
     try:
         from lossless.analysis.opensm.decide import decide
     except ImportError as error:
@@ -290,7 +294,7 @@ def _permit_engines(value: str, given: Permitted) -> None:
 
 
 def file_of(statements: Sequence[tuple[str, str]]) -> bytes:
-    """Return a file in which opensm reads exactly these keys and values.
+    """Return the contents of a configuration file in which opensm reads exactly these keys and values.
 
     Raises:
         SubnetManagerError: no file has them, such as a path with a ``#`` in it.

@@ -119,7 +119,7 @@ _ROUTED = " tables configured on all switches"
 _ENGINE = re.compile(rf"(?<!\S)(\S++){_ROUTED}")
 _COMMENT = re.compile(r"(?:^|\s)#")
 _NO_FALLBACK_NOISE = "'no_fallback'"
-"""opensm takes this word for one more engine, complains that there is none, and obeys it all the same."""
+"""The word ``no_fallback`` in a log: opensm complains that there is no such engine, and obeys it all the same."""
 
 
 class OptionsReading(NamedTuple):
@@ -242,12 +242,12 @@ SWEEP_S = 20.0
 """The longest time that a sweep may take: 1,024 hosts take one second. An engine that may have no fallback, and cannot
 route, never ends."""
 LOG_FLAGS = 0x47
-"""Errors, information, messages of the parsers of partitions and QoS, and dumps of routes."""
+"""The log flags of opensm: errors, information, messages of the parsers of partitions and QoS, and dumps of routes."""
 PACKETS_AT_ONCE = 64
 """Management packets under way at a time in a simulation, regardless of the configuration: with 4, opensm's default, a
 sweep takes twice as long, and without a limit opensm 3.3.23 has waited permanently under ibsim."""
 _AT_ONCE = b"\nforce_log_flush TRUE\n"
-"""Without this a subnet that is up appears in the log ten seconds later, with its next sweep."""
+"""The option that flushes the log: else a subnet that is up appears there ten seconds later, at the next sweep."""
 _POLL_S = 0.005
 _SLACK_S = 2.0
 """How many seconds ``timeout`` may take beyond its limit, on a machine that is busy."""

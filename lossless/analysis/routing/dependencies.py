@@ -244,7 +244,7 @@ def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
 def _paused(
     wires: Wires, moves: PolicyMoves, sets: Sequence[TurnSet], before: int, after: int
 ) -> Iterator[TurnSet]:
-    """Yield turns between channels with PFC, their numbers shifted by priority."""
+    """Yield turns between channels with PFC alone, the numbers of channels shifted by ``before`` and ``after``."""
     for ins, outs in sets:
         yield TurnSet(
             [c + before for c in ins if moves.channels[c] not in wires.lossy],
@@ -310,7 +310,7 @@ _FEW = 16
 
 
 class TurnSet(NamedTuple):
-    """All of ``ins`` turn to all of ``outs``; both are channels, or other nodes of a graph."""
+    """A set of turns: packets may turn from each of ``ins`` to each of ``outs``, which are numbers of channels."""
 
     ins: Sequence[int]
     outs: Sequence[int]

@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 
 MOST_WORK = 6_000_000
-"""Channels between switches checked, over all cases, before cases are drawn at random instead: about half a minute."""
+"""The most channels between switches checked, over all cases, before cases are drawn at random: about half a minute."""
 DRAWN = 300
-"""Cases drawn at random.
+"""The number of failure cases that are drawn at random where there are too many to check all.
 
 Where a share p of all cases has a result, n random cases miss it with probability (1 - p)^n. That is 5 % where p is
 1 - 0.05^(1/n), just below 3/n, as ln 0.05 is -2.996: with 300, one in a hundred.

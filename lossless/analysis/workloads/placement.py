@@ -259,12 +259,12 @@ class Incast(NamedTuple):
     size_bytes: int
 
     def __str__(self) -> str:
-        """Return it as options of ``lossless simulate``."""
+        """Return the incast as options of ``lossless simulate``."""
         return f"--workload incast --nics {self.senders + 1} --size '{self.size_bytes} B'"
 
 
 class Estimate(NamedTuple):
-    """The estimate. ``parts`` have the time of each part of the fabric alone; the slowest is ``limit``.
+    """The estimated time of a collective on a fabric. ``parts`` have the time of each part; the slowest is ``limit``.
 
     ``time_ns`` is that of the slowest part plus the overhead of steps, ``apart_ns`` that of the part inside domains and
     the slowest outside one after the other, ``step_time_ns`` with the computation, None without one.

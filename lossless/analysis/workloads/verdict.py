@@ -91,7 +91,7 @@ MOST_BYTES = Question().size_bytes
 """The most bytes of a workload that each NIC port sends in the model: as many as without a workload. The first of them
 fill the buffers; later bytes repeat the same state."""
 MOST_PORTS, MOST_PORTS_TO_ALL = 1024, 256
-"""NIC ports whose traffic is followed, flow by flow: each with few others, or all with all in 65,280 flows."""
+"""The most NIC ports whose traffic is followed flow by flow: each with few others, or all with all in 65,280 flows."""
 MOST_GPUS = 4096
 """The most GPUs of an all-to-all whose traffic is counted pair by pair."""
 

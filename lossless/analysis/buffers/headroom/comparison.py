@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def hwsku_for(switch: SwitchProfile, name: str | None, speed_bps: int) -> Hwsku:
-    """Return the HWSKU of a name, the profile's own for None, whose ports may run at a speed.
+    """Return the HWSKU of a switch profile by name (None: the default one), if its ports may run at a speed.
 
     Not every mode of every cage is known, so speeds of rows count too.
 
@@ -73,7 +73,7 @@ def hwsku_for(switch: SwitchProfile, name: str | None, speed_bps: int) -> Hwsku:
 
 
 def named_port(views: Sequence[View], spec: str) -> PortSet:
-    """Return the port of a name, ``leaf1:Ethernet0`` or of a single device ``Ethernet0``, as a set of its own.
+    """Return a port by name, ``leaf1:Ethernet0`` or of a single device ``Ethernet0``, as a port set of its own.
 
     Raises:
         LosslessError: no such switch or port, or one without QoS.
@@ -130,7 +130,7 @@ def link_case(
     stated: HeadroomInputs,
     assumed: SourcedTraffic,
 ) -> HeadroomCase:
-    """Return the headroom case of a link without a file."""
+    """Return the headroom case of a link that is described by profile, HWSKU, speed and length, not by a file."""
     traffic = _stated_traffic(_known_traffic(profile, hwsku, assumed), stated)
     shared = SourcedValue(int(hwsku.uses_shared_headroom), f"the buffer pools of {hwsku.name}")
     return HeadroomCase(
@@ -247,8 +247,8 @@ NO_PFC = NoHeadroom("PFC is off: there is no lossless group")
 class ConfiguredHeadroom(NamedTuple):
     """The headroom of a group: configured in the file, or computed by the switch from its configuration.
 
-    ``headroom_bytes`` is less than ``xoff_bytes`` where nothing backs it, see ``port.given_headroom``. ``name`` is that
-    of the profile, None where the switch makes it.
+    ``headroom_bytes`` is less than ``xoff_bytes`` where ``size`` does not hold it, see ``port.given_headroom``.
+    ``name`` is that of the buffer profile, None where the switch computes it.
     """
 
     name: str | None

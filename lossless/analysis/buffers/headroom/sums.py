@@ -138,12 +138,13 @@ class PortClaim(NamedTuple):
 
 
 _MOST_LENT_CELLS, _RESERVED_CELLS = 8192, 20
-"""The loan and the reservation of each Spectrum chip for one port, the latter twice with 8 lanes: ``port_max_shp`` and
-``port_reserved_shp`` of sonic-buildimage platform/mellanox/asic_table.j2 @086b03b."""
+"""The cells of shared headroom that a Spectrum chip lends one port, and those that it reserves for one, twice as many
+with 8 lanes: ``port_max_shp`` and ``port_reserved_shp`` of sonic-buildimage platform/mellanox/asic_table.j2 @086b03b.
+"""
 
 
 def claim_beyond_limit(ports: PortSet) -> PortClaim | None:
-    """Return the shared headroom claim of each of these ports if the dynamic model refuses it, else None.
+    """Return the shared headroom claim of each port of a port set if the dynamic model refuses it, else None.
 
     Source: sonic-swss cfgmgr/buffer_check_headroom_mellanox.lua @e6b0c5b.
     """

@@ -31,22 +31,22 @@ if TYPE_CHECKING:
     )
 
 _MOST_CLASSES = 31
-"""Classes are bits of a 32-bit word, and one may be needed for ACKs."""
+"""The most traffic classes: they are bits of a 32-bit word, and one bit may be needed for ACKs."""
 _MOST_PARTS, _MOST_PORTS = 64, 4096
-"""Parts of a buffer and ports of a part: more than any chip has."""
+"""The most parts of a buffer, and ports of a part: more than any chip has."""
 _LARGEST_FRAME = 1 << 20
 _LARGEST_ALPHA = 2.0**20
 _LONGEST_NS = 1e12
-"""A thousand seconds: more than any run is followed."""
+"""The longest duration in a network: a thousand seconds, more than any run is followed."""
 _SHORTEST_US = 1e-6
-"""A picosecond, the clock's step."""
+"""The shortest timer in a network: a picosecond, the clock's step."""
 _RATES_BPS = (1e3, 1e15)
 _SLOWEST_BPS = 1e6
-"""The slowest rate of a cable: at this rate 64 KiB, the largest frame, still take a number of ps below 63 bits
-(``kernel.wire``)."""
+"""The slowest rate of a cable: at this rate the time of 64 KiB and of the largest frame still fits in 63 bits
+(``kernel.pfc.sending_ps``)."""
 _HEAVIEST = 1 << 20
 _ENTROPIES = tuple(1 << power for power in range(15))
-"""Powers of two, up to the values that a frame's record has room for (``records.FRAME``, ``hop``)."""
+"""The valid numbers of entropy values: powers of two that a frame's record can hold (``records.FRAME``, ``hop``)."""
 
 
 def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:

@@ -135,7 +135,7 @@ def prepare(*, rare: bool = False) -> None:
 
 
 class Simulation:
-    """A network at some time. :meth:`advance` lets time pass, :meth:`outcome` returns the outcome up to now."""
+    """A simulation of a network. :meth:`advance` lets time pass, :meth:`outcome` returns the outcome up to then."""
 
     def __init__(self, network: SimNetwork, seed: int = 1) -> None:
         """Prepare a network at time zero.

@@ -95,7 +95,7 @@ class Spreading(NamedTuple):
 
 
 def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int], first: int) -> Spreading:
-    """Return the fans of a network, and set the fields of its flows that depend on them; links start at ``first``."""
+    """Return the equal-cost links (fans) of a network, and set the flows' fields on them; links begin at ``first``."""
     kinds = [
         (n, flow.path[-2], flow.spread) for n, flow in enumerate(network.flows) if flow.spread is not None
     ]

@@ -121,7 +121,7 @@ class UecSenders(NamedTuple):
 
 
 def uec_senders(fabric: Fabric, ends: Mapping[tuple[int, int], SimPort], *, trims: bool) -> UecSenders | None:
-    """Return the senders of a fabric whose transport is Ultra Ethernet's, None of one with RoCEv2."""
+    """Return the Ultra Ethernet senders of a fabric, None for a fabric with RoCEv2 or without congestion control."""
     if fabric.congestion is None or not fabric.ultra_ethernet:
         return None
     largest = max((most_bytes(end.queues[0]) for end in ends.values()), default=0)

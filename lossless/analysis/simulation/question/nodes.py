@@ -97,7 +97,7 @@ if TYPE_CHECKING:
 
 
 def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
-    """Return whether shortest paths between the switches of some NICs have a cyclic buffer dependency."""
+    """Return whether shortest paths between the switches of NIC ports have a cyclic buffer dependency."""
     near, leaves = _near(topology), {topology.leaf(nic) for nic in nics}
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for last in leaves:

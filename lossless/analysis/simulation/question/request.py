@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 SEEDS = 12
 MOST_EVENTS = 2_000_000_000
-"""Default limit of events over all seeds: about a minute on two cores."""
+"""The default limit of simulated events over all seeds: about a minute on two cores."""
 
 TUNE_SEEDS = 8
-"""Seeds of a search for thresholds; as many other seeds check its result."""
+"""The default number of seeds of a search for thresholds; as many other seeds check its result."""
 EVALUATIONS = 1000
-"""Default number of settings to try."""
+"""The default number of settings that a tuning tries."""
 
 
 class NamedTransfer(NamedTuple):

@@ -124,7 +124,7 @@ def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, 
 def _stated_headroom(
     view: View, port: Port | None, profile: BufferProfile, least_bytes: int, name: str
 ) -> str:
-    """Return the line of an intent that sets a headroom, where it is set already, else by speed; empty without intent."""
+    """Return the line of an intent that sets a headroom, where it is set or else by speed; empty without an intent."""
     if not view.fabric.declared or port is None or not port.speed_bps:
         return ""
     keys = ("classes", name, "buffer", "by_speed", format_rate(port.speed_bps), "xoff")
@@ -341,7 +341,7 @@ def _enough(results: Study, now: int) -> int | None:
 
 
 def _refusing(view: View, results: Study) -> BufferProfile | None:
-    """Return the profile of the first queue that refused packets, else of the deepest."""
+    """Return the buffer profile of the first queue that refused packets, else of a deepest queue, else None."""
     seeds = results.seeds
     places = [*(place for seed in seeds for place in seed.refusing), *(seed.hottest for seed in seeds)]
     for place in places:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 
 MOST_GROUPS, MOST_LINKS, MOST_FLOWS = 64, 24, 128
-"""How many of each are recorded: groups of peak PG occupancy, links that were paused longest, and flows, those through
-the hottest queue before others."""
+"""The most groups, links and flows that are recorded: groups by peak PG occupancy, links by their time in pause, and
+flows through the hottest queue before others."""
 
 
 class NodeNames(NamedTuple):

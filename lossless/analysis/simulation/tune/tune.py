@@ -118,11 +118,12 @@ SEARCHED = (
     "min_time_between_cnps",
     "dce_tcp_g",
 )
-"""Parameters by ConnectX's names, lower case. Their meaning: Zhu et al., SIGCOMM 2015, section 3."""
+"""The DCQCN parameters that are searched, by ConnectX's names, lower case. Their meaning: Zhu et al., SIGCOMM 2015,
+section 3."""
 _DOWN, _UP = 16, 64
 """Factors of the search range below and above the current value of a DCQCN parameter, chosen for this tool."""
 _G_LEAST = 896
-"""Least DCE_TCP_G that is searched, in 1/1024: a CNP then weighs an eighth in alpha."""
+"""The least DCE_TCP_G that is searched, in 1/1024: a CNP then weighs an eighth in alpha."""
 
 
 def dcqcn_axes(scenario: Scenario) -> tuple[Axis, ...]:
@@ -148,7 +149,7 @@ def _axes(nic: NicProfile, values: dict[str, int]) -> Iterator[Axis]:
 
 
 BUFFERS = {"buffer -10 %": 0.9, "buffer +10 %": 1.1}
-"""The buffer sizes, as parts of the configured one, with which a setting is tried too, by the name of the change."""
+"""The sizes of buffer pools, as parts of those configured, with which a setting is tried too, by name of the change."""
 
 MOST_CHANGES = 8 + len(BUFFERS) + 1
 """The most small changes of a setting: of thresholds, of the buffer, and other seeds."""
@@ -162,7 +163,7 @@ class Nearby(NamedTuple):
 
 
 def with_buffer(scenario: Scenario, part: float) -> Scenario:
-    """Return a scenario whose switches have a part of their buffer and of the pools in it; headroom stays."""
+    """Return a scenario whose switches have a part of their buffer pools; the chip's size and headroom stay."""
     switches = {
         key: switch._replace(
             pool_bytes=round(switch.pool_bytes * part),
@@ -292,17 +293,17 @@ _BATCH_EVENTS = 4_000_000
 _GRID_SHARE = 0.5
 """The part of all settings that thresholds alone are searched with, where DCQCN parameters are searched after them."""
 _KNOWN = 10
-"""Settings of the grid that the search over DCQCN parameters starts from."""
+"""The number of best settings of the grid that the search over DCQCN parameters starts from."""
 
 NOW = "now"
 """The step in which the configured setting is tried, so that nothing worse is ever chosen."""
 OTHER_SEEDS = "other seeds"
 """The name of one small change: the same setting with seeds that the search has not used."""
 _CHECKED = 5
-"""Settings that dominate a preset in the search, and are tried with fresh seeds too."""
+"""The most settings that dominate a preset in the search and are tried with fresh seeds too."""
 
 Workloads = tuple[tuple[str, "Scenario"], ...]
-"""Workloads by name, each put to the fabric."""
+"""Workloads by name, each as a scenario on the fabric."""
 
 
 class TuneProblem(NamedTuple):

@@ -119,9 +119,9 @@ def planned_turn(w: World, link: int) -> int:
 
 
 ACK, TRIM, CREDIT = 0, 1, 2
-"""Kinds of news."""
+"""Kinds of news to a sender with a window: an ACK, a packet that was trimmed or is missing, and credit."""
 CONGESTED, TRIMMED, ASKS, AGAIN = 1, 2, 4, 8
-"""Bits of ``FRAME.marked``."""
+"""Bits of ``FRAME.marked``: ECN congestion experienced, trimmed, asks for an ACK, and sent again."""
 
 
 @outlined
@@ -204,7 +204,7 @@ def size_of(flow: Any, psn: int) -> int:
 
 @kernel
 def wake(w: World, flow: Any, at: int) -> None:
-    """See to it that a flow is looked at by its NIC at a time; under DCQCN not before its rate allows."""
+    """Let the NIC of a flow look whether it can send at a time; under DCQCN not before its rate allows."""
     if flow.next_at > at and (flow.dcqcn < 0 or w.senders[np.uint64(flow.sender)].rests):
         flow.next_at = at
     turn_by(w, flow.first_link, at)
@@ -229,7 +229,7 @@ def room(w: World, sender: Any, at: int) -> int:
 
 @kernel
 def ring_place(sender: Any, entry: int) -> int:
-    """Return the index of the n-th entry of a ring."""
+    """Return the index of the n-th entry of a sender's ring of news."""
     return int(sender.first_news + (sender.head + entry) % sender.depth)
 
 

@@ -90,7 +90,7 @@ def _hear(w: World, puller: Any) -> None:
 
 @kernel
 def append(w: World, puller: Any, number: int, which: int) -> None:
-    """Put a sender at the end of a list, unless it is in the list already."""
+    """Put a sender at the end of a list of a puller, unless it is in the list already."""
     sender = w.senders[np.uint64(number)]
     if sender.waits[which]:
         return
@@ -104,7 +104,7 @@ def append(w: World, puller: Any, number: int, which: int) -> None:
 
 @kernel
 def remove_first(w: World, puller: Any, which: int) -> int:
-    """Return the sender that waits first in a list, and take it off."""
+    """Remove the sender that waits first in a list of a puller, and return its number."""
     number = puller.first[which]
     sender = w.senders[np.uint64(number)]
     puller.first[which] = sender.next[which]

@@ -229,7 +229,7 @@ NSCC = 1
 
 @kernel
 def largest(sender: Any, window: Any) -> float:
-    """Return the largest window of a sender: so many round trips at line rate."""
+    """Return the largest window of a sender in bytes: ``bdps`` shortest round trips at line rate."""
     return float(window.bdps * window.line_bytes_per_ps * sender.base_rtt_ps)
 
 
