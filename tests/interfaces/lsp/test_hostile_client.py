@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -138,9 +139,9 @@ def _read(stdout: IO[bytes], messages: Queue[Message]) -> None:
 
 
 @contextmanager
-def client() -> Iterator[Raw]:
+def client(program: str = PROGRAM) -> Iterator[Raw]:
     """Start a server; at the end see that it leaves when told, without a traceback."""
-    command = [sys.executable, "-c", PROGRAM, "lsp"]
+    command = [sys.executable, "-c", program, "lsp"]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -360,34 +361,58 @@ def peak_mib(raw: Raw) -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
+HELD = """
+import socket
+from lossless.interfaces.lsp.workspace import WorkspaceFiles
+
+check, left = WorkspaceFiles.lint, [{port}]
+
+def held(files, texts):
+    if left and any(file.endswith("large.json") for file in texts):
+        with socket.create_connection(("127.0.0.1", left.pop())) as gate:
+            gate.recv(1)
+    return check(files, texts)
+
+WorkspaceFiles.lint = held
+"""
+"""The first check of a large text announces itself, and begins when it is let go."""
+LARGE = ",\n".join(f'"Ethernet{n}|3": {{"profile": "p{n}"}}' for n in range(2_000))
+
+
+@contextmanager
+def held_client() -> Iterator[tuple[Raw, socket.socket]]:
+    """Start a server whose first check of ``large.json`` waits for its connection to be closed by the test."""
+    with socket.create_server(("127.0.0.1", 0)) as gate:
+        gate.settimeout(LONGEST_S)
+        with client(HELD.format(port=gate.getsockname()[1]) + PROGRAM) as raw:
+            raw.greet()
+            yield raw, gate
+
+
 def test_other_requests_are_answered_while_a_large_text_is_checked(tmp_path: Path) -> None:
-    rows = ",\n".join(f'"Ethernet{n}|3": {{"profile": "p{n}"}}' for n in range(2_000))
     large, small = (tmp_path / "large.json").as_uri(), (tmp_path / "small.yaml").as_uri()
-    with client() as raw:
-        raw.greet()
+    with held_client() as (raw, gate):
         raw.open(small, INTENT)
         raw.said_of(small)
-        raw.open(large, f'{{"BUFFER_PG": {{{rows}}}}}', "json")
-        assert raw.ask("textDocument/completion", hover(small))["id"]
-        assert raw.ask("textDocument/hover", hover(small))["id"]
-        assert not any(said_of_file(message, large) for message in raw.heard)
+        raw.open(large, f'{{"BUFFER_PG": {{{LARGE}}}}}', "json")
+        check, _ = gate.accept()
+        with check:
+            assert "result" in raw.ask("textDocument/completion", hover(small))
+            assert "result" in raw.ask("textDocument/hover", hover(small))
+            raw.open((tmp_path / "third.yaml").as_uri(), INTENT)
+            assert raw.is_alive()
         assert isinstance(raw.said_of(large), list)
 
 
-def said_of_file(message: Message, uri: str) -> bool:
-    """Return whether a message is about a text."""
-    return (
-        message.get("method") == types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS and message["params"]["uri"] == uri
-    )
-
-
 def test_what_was_found_in_an_older_text_is_not_shown(tmp_path: Path) -> None:
-    rows = ",\n".join(f'"Ethernet{n}|3": {{"profile": "p{n}"}}' for n in range(2_000))
     uri = (tmp_path / "large.json").as_uri()
-    with client() as raw:
-        raw.greet()
-        raw.open(uri, f'{{"BUFFER_PG": {{{rows}}}}}', "json")
-        raw.change(uri, 2, "{")
+    with held_client() as (raw, gate):
+        raw.open(uri, f'{{"BUFFER_PG": {{{LARGE}}}}}', "json")
+        check, _ = gate.accept()
+        with check:
+            raw.change(uri, 2, "{")
+            # Messages are taken in their order: when this one is answered, the server has the change.
+            assert raw.is_alive()
         published = types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS
         said = raw.until(lambda message: message.get("method") == published)
         assert said["params"]["version"] == 2

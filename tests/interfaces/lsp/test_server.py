@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
@@ -15,7 +16,7 @@ from lsprotocol import types
 
 from lossless.interfaces.lsp.server import FIX_ALL
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
-from tests.interfaces.lsp.client import PROGRAM, Editor, applied, editor, servers as servers
+from tests.interfaces.lsp.client import LONGEST_S, PROGRAM, Editor, applied, editor, servers as servers
 from tests.paths import RULE_BASES
 
 pytestmark = [pytest.mark.usefixtures("servers"), pytest.mark.xdist_group("lsp")]
@@ -296,17 +297,51 @@ async def test_a_mistake_of_ours_is_logged_and_the_next_text_is_checked(folder: 
         assert codes(await client.diagnostics(path, version)) == {"NIC009"}
 
 
+STOPPED_CLOCK = """
+import asyncio, socket, types
+from lossless.interfaces.lsp import server
+
+now = [0.0]
+
+def waited():
+    with socket.create_connection(("127.0.0.1", {port})) as gate:
+        gate.recv(1)
+
+async def sleep(seconds):
+    await asyncio.to_thread(waited)
+    now[0] += seconds
+
+def running_loop():
+    loop = asyncio.get_running_loop()
+    return types.SimpleNamespace(time=lambda: now[0], create_task=loop.create_task)
+
+server.asyncio = types.SimpleNamespace(**vars(asyncio))
+server.asyncio.sleep, server.asyncio.get_running_loop = sleep, running_loop
+"""
+"""The server's clock stands still, but for pauses, each of which is over when the test lets it end."""
+
+
 @spoken
 async def test_quick_typing_is_checked_once_and_as_it_ends(folder: Path) -> None:
     path = folder / "fabric.yaml"
-    async with editor(folder) as client:
-        await client.open(path, INTENT)
-        for _ in range(20):
-            version = client.type(path, intent_with("poll: 600ms", "pol: 600ms"))
-        said = await asyncio.wait_for(client.said[path.as_uri()].get(), 60)
-        assert said.version == version
-        await client.hover(path, 0, 0)
-        assert client.said[path.as_uri()].empty()
+    loop = asyncio.get_running_loop()
+    with socket.create_server(("127.0.0.1", 0)) as gate:
+        gate.setblocking(False)
+        async with editor(
+            folder, program=STOPPED_CLOCK.format(port=gate.getsockname()[1]) + PROGRAM
+        ) as client:
+            await client.open(path, INTENT)
+            client.type(path, INTENT)
+            pause, _ = await asyncio.wait_for(loop.sock_accept(gate), LONGEST_S)
+            with pause:
+                for _ in range(20):
+                    version = client.type(path, intent_with("poll: 600ms", "pol: 600ms"))
+                # Messages are taken in their order: when this one is answered, the server has all that was typed.
+                await client.offered(path, 0, 0)
+            said = await asyncio.wait_for(client.said[path.as_uri()].get(), LONGEST_S)
+            assert said.version == version
+            await client.hover(path, 0, 0)
+            assert client.said[path.as_uri()].empty()
 
 
 @spoken
@@ -332,14 +367,14 @@ async def unsaved(client: Editor) -> list[types.Diagnostic]:
     client.text_document_did_open(
         types.DidOpenTextDocumentParams(types.TextDocumentItem("untitled:Untitled-1", "yaml", 0, PCP))
     )
-    said = await asyncio.wait_for(client.said["untitled:Untitled-1"].get(), 60)
+    said = await asyncio.wait_for(client.said["untitled:Untitled-1"].get(), LONGEST_S)
     return list(said.diagnostics)
 
 
 @pytest.mark.parametrize("raw", [b"", b"Content-Length: 3\r\n\r\n{}}", b"hello\n"])
 def test_a_client_that_leaves_without_a_word_ends_the_server(raw: bytes) -> None:
     command = [sys.executable, "-c", PROGRAM, "lsp"]
-    done = subprocess.run(command, input=raw, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, input=raw, capture_output=True, timeout=LONGEST_S, check=False)
     assert done.returncode == 1
     assert b"Traceback" not in done.stderr
     assert done.stderr == b""
