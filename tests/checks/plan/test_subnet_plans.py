@@ -287,6 +287,20 @@ def test_sharp_comes_before_jobs_use_it_and_goes_after(tmp_path: Path) -> None:
     assert off.steps[3].by_hand == ("stop sharp_am on sm1",)
 
 
+def test_sharp_goes_from_a_manager_without_other_options(tmp_path: Path) -> None:
+    """Where the target sets no option, what serves both still has that of SHARP, and no job stops."""
+    bare = (NVIDIA, ("subnet_manager.routing", None), ("qos", None), ("jobs.level", None))
+    gone = planned(tmp_path, changed(*bare), changed(*bare, SHARP))
+    assert told(gone.steps) == [
+        "change: hosts nothing nccl.conf",
+        "jobs",
+        "change: sm1-sharp nothing sharp_am.cfg",
+        "change",
+        "change: sm2 restart opensm.conf(sharp_enabled)",
+        "change: sm1 restart opensm.conf(sharp_enabled)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("changes", "says"),
     [

@@ -69,11 +69,7 @@ def _with_sharp(old: Subnet, new: Subnet) -> Subnet:
         return new
     kept = new._replace(sharp=old.sharp)
     enabled = old.option("sharp_enabled")
-    return (
-        kept
-        if enabled is None
-        else kept._replace(options=_set(kept.options, {"sharp_enabled": enabled.text}))
-    )
+    return kept if enabled is None else _set(kept, {"sharp_enabled": enabled.text})
 
 
 def _errors(subnet: Subnet) -> frozenset[str]:
@@ -135,8 +131,8 @@ def _with_tables(
         **dict(_weights(old, new, {*lanes.values(), *served})),
         "qos_sl2vl": ",".join(str(DROPPED if vl is None else vl) for vl in table),
     }
-    options = _set(new.options, merged)
-    return new._replace(options=options, qos=qos_of(options, new.qos.levels, new.qos.origin))
+    merging = _set(new, merged)
+    return merging._replace(qos=qos_of(merging.options, new.qos.levels, new.qos.origin))
 
 
 def _counts(old: Subnet, new: Subnet, count: int) -> dict[str, str]:
@@ -163,17 +159,14 @@ def _spelled(weights: Iterable[Weight]) -> str:
     return ",".join(f"{entry.vl}:{entry.weight}" for entry in weights)
 
 
-def _set(options: Sequence[ManagerSetting], texts: Mapping[str, str]) -> tuple[ManagerSetting, ...]:
-    """Return options of opensm.conf with other texts; keys that were not set come last."""
-    present = {option.key for option in options}
-    origin = options[0].origin if options else None
-    changed = tuple(option._replace(text=texts.get(option.key, option.text)) for option in options)
-    if origin is None:
-        return changed
-    return (
-        *changed,
-        *(ManagerSetting(key, text, origin, True) for key, text in texts.items() if key not in present),
+def _set(subnet: Subnet, texts: Mapping[str, str]) -> Subnet:
+    """Return a subnet with other texts of options; those that it lacks come behind the others."""
+    present = {option.key for option in subnet.options}
+    changed = (option._replace(text=texts.get(option.key, option.text)) for option in subnet.options)
+    added = (
+        ManagerSetting(key, text, subnet.origin, True) for key, text in texts.items() if key not in present
     )
+    return subnet._replace(options=(*changed, *added))
 
 
 def _with_partitions(old: Subnet, new: Subnet) -> Subnet | None:
