@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pydantic_core import CoreSchema
 
 _SHOWN = 60
-_LONGEST_QUANTITY = 40
 MAX_BUNDLE = 1024
 """Most links in one bundle: more than any switch has ports, and few enough to lay out and report."""
 LEAST_MTU = 68
@@ -99,7 +98,7 @@ def _reader(parse: Callable[[str], Any], what: str) -> Callable[[object], Any]:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise refused(f"expected a {what}, found {shown(value)}")
         # int() refuses very long numbers with words of its own.
-        if len(str(value)) > _LONGEST_QUANTITY:
+        if len(str(value)) > units.LONGEST_QUANTITY:
             raise refused(f"{shown(value)} is too long for a {what}")
         try:
             return parse(str(value))
@@ -152,12 +151,18 @@ def _cable(text: str) -> int:
 
 def _schema(description: str, pattern: str) -> WithJsonSchema:
     return WithJsonSchema(
-        {"type": "string", "description": description, "pattern": pattern, "maxLength": _LONGEST_QUANTITY}
+        {
+            "type": "string",
+            "description": description,
+            "pattern": pattern,
+            "maxLength": units.LONGEST_QUANTITY,
+        }
     )
 
 
 def _frame_size(text: str) -> int:
-    size_bytes = int(text) if text.isascii() and text.isdecimal() else units.parse_size(text)
+    bare = units.unsigned_number(text)
+    size_bytes = units.parse_size(text) if bare is None else bare
     if not LEAST_MTU <= size_bytes <= MOST_MTU:
         raise QuantityError(f"{text!r} is no MTU; IP packets have {LEAST_MTU} to {MOST_MTU:,} bytes")
     return size_bytes

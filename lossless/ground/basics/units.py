@@ -19,6 +19,8 @@ NUMBER = r"[0-9]+(?:\.[0-9]+)?"
 BLANKS = " \t"
 """May stand around a number and its unit. Line breaks may not, nor other digits than ASCII's: no reader of what is
 rendered takes them, and Python's ``\\d`` and ``\\s`` would."""
+LONGEST_QUANTITY = 40
+"""Characters; no quantity has more, and Python refuses to read numbers of thousands of digits."""
 SIZE_BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 SIZE_BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 RATE_BPS = {"M": 10**6, "G": 10**9, "T": 10**12}
@@ -30,7 +32,14 @@ LIGHT_IN_FIBRE_M_PER_S = 198_000_000
 """Signal speed in a cable: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b."""
 
 
+def unsigned_number(text: str) -> int | None:
+    """Return the number that digits of ASCII spell; None for other texts, and for more digits than a quantity has."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= LONGEST_QUANTITY else None
+
+
 def _scaled(text: str, units: dict[str, int], what: str, example: str) -> int:
+    if len(text) > LONGEST_QUANTITY:
+        raise QuantityError(f"{text[:20]!r}... is not a {what}: it has {len(text):,} characters")
     stripped = text.strip(BLANKS)
     match = re.fullmatch(rf"({NUMBER})[{BLANKS}]*([A-Za-zµ]+)", stripped)
     if match is None or match[2] not in units:
@@ -107,9 +116,10 @@ def parse_link_count(text: str) -> tuple[int, int]:
         QuantityError: not of the form ``N x RATE``, or no link.
     """
     match = re.fullmatch(rf"([0-9]+)[{BLANKS}]*[x×](.+)", text.strip(BLANKS))
-    if match is None or int(match[1]) == 0:
+    count = unsigned_number(match[1]) if match is not None else None
+    if match is None or not count:
         raise QuantityError(f"{text!r} does not say how many links of which rate; write it like 2 x 400G")
-    return int(match[1]), parse_rate(match[2])
+    return count, parse_rate(match[2])
 
 
 def format_rate(rate_bps: int) -> str:

@@ -9,7 +9,15 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import (
+    InputPath,
+    Number,
+    api_options,
+    how_much,
+    profiles,
+    rdma_dscp,
+    written_as,
+)
 from lossless.interfaces.cli.options.quantities import (
     CABLE,
     DELAY,
@@ -48,9 +56,7 @@ _OF_A_LINK = {
 @click.option("--speed", "speed_bps", type=RATE, help="Speed of the link.")
 @click.option("--cable", "cable_m", type=CABLE, help="Length of the cable.")
 @click.option("--mtu", "port_mtu_bytes", type=PORT_MTU, help="Largest frame of the port.")
-@click.option(
-    "--lanes", type=click.IntRange(1, 8), metavar="N", help="Lanes of the port; 8 change xon and size."
-)
+@click.option("--lanes", type=Number(1, 8), metavar="N", help="Lanes of the port; 8 change xon and size.")
 @click.option(
     "--shared-headroom/--no-shared-headroom", default=None, help="Whether groups share a headroom pool."
 )

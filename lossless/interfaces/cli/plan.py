@@ -12,7 +12,15 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import (
+    InputPath,
+    Number,
+    api_options,
+    how_much,
+    profiles,
+    rdma_dscp,
+    written_as,
+)
 from lossless.interfaces.cli.options.quantities import WORK_TIME
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
@@ -32,7 +40,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--max-ports-down",
-    type=click.IntRange(min=1),
+    type=Number(min=1),
     metavar="N",
     help="Ports that may be down at the same time (default: those of one switch).",
 )

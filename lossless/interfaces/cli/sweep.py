@@ -10,7 +10,15 @@ import click
 from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import (
+    InputPath,
+    Number,
+    api_options,
+    how_much,
+    profiles,
+    rdma_dscp,
+    written_as,
+)
 from lossless.interfaces.cli.options.quantities import (
     Quantity,
     ask_of,
@@ -66,7 +74,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
 @written_as("the settings are", ("text", "json", "csv"))
 @click.option(
     "--limit",
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="N",
     help="How many of the best settings the text shows (default: 12, or all with -v).",
 )
@@ -75,7 +83,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     "place",
     is_flag=False,
     flag_value=1,
-    type=click.IntRange(1),
+    type=Number(1),
     metavar="[PLACE]",
     help="Write a setting of the table into the intent, by its number; without a number the best.",
 )

@@ -358,9 +358,11 @@ def style_for(stream: TextIO, *, verbose: bool = False) -> TextStyle:
 def _columns(stream: TextIO) -> int:
     from lossless.output.report.columns import COLUMNS
 
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isascii() and columns.isdecimal() and int(columns):
-        return int(columns)
+    if stated := os.environ.get("COLUMNS"):
+        from lossless.ground.basics.units import unsigned_number
+
+        if columns := unsigned_number(stated):
+            return columns
     try:
         return os.get_terminal_size(stream.fileno()).columns or COLUMNS if stream.isatty() else COLUMNS
     except OSError:

@@ -13,6 +13,7 @@ from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import (
     InputPath,
+    WholeNumber,
     api_options,
     captures_for,
     earlier_captures,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @click.argument("path", metavar="PATH", type=InputPath())
 @click.option("--from", "source", metavar="END", required=True, help="Where the packet comes from.")
 @click.option("--to", "target", metavar="END", required=True, help="Where it goes.")
-@click.option("--dscp", metavar="N", required=True, type=int, help="Its DSCP, 0 to 63.")
+@click.option("--dscp", metavar="N", required=True, type=WholeNumber(), help="Its DSCP, 0 to 63.")
 @click.option("--via", metavar="SWITCH", help="A switch that the path must cross.")
 @captures_for("Captures of running devices: counters of the class at each hop")
 @earlier_captures

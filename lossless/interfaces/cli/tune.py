@@ -12,7 +12,7 @@ import click
 from lossless.interfaces.api.tune import EVALUATIONS, TUNE_SEEDS
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import InputPath, Number, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import cluster_option, waiting
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 from lossless.interfaces.cli.terminal import (
@@ -41,18 +41,18 @@ _VERSION = 1
 @click.option("--class", "class_name", metavar="NAME", help="Lossless class (default: the first).")
 @click.option("--dcqcn", is_flag=True, help="Search DCQCN parameters of the NICs too.")
 @click.option(
-    "--evaluations", type=click.IntRange(1), metavar="N", default=EVALUATIONS, show_default=True,
+    "--evaluations", type=Number(1), metavar="N", default=EVALUATIONS, show_default=True,
     help="How many settings to try at most.",
 )  # fmt: skip
 @click.option(
-    "--seeds", type=click.IntRange(1), metavar="N", default=TUNE_SEEDS, show_default=True,
+    "--seeds", type=Number(1), metavar="N", default=TUNE_SEEDS, show_default=True,
     help="Random seeds of the search; as many others check what it found.",
 )  # fmt: skip
 @cluster_option
 @profiles
 @written_as("the result is", ("text", "json", "csv"))
 @click.option(
-    "--limit", type=click.IntRange(1), metavar="N",
+    "--limit", type=Number(1), metavar="N",
     help="How many settings of the Pareto front the text shows (default: 12, or all with -v).",
 )  # fmt: skip
 @click.option(
@@ -63,7 +63,7 @@ _VERSION = 1
     help="Folder to write the intent with the chosen setting, the report and the plan of the change into.",
 )  # fmt: skip
 @click.option(
-    "--write", "place", is_flag=False, flag_value=0, type=click.IntRange(0), metavar="[PLACE]",
+    "--write", "place", is_flag=False, flag_value=0, type=Number(0), metavar="[PLACE]",
     help="Write a setting of the front into the intent, by its number; without a number the chosen one.",
 )  # fmt: skip
 @how_much("each workload, the whole front, and what is assumed")

@@ -13,7 +13,15 @@ from lossless.interfaces.api.capacity import ALGORITHMS, COLLECTIVE, COLLECTIVES
 from lossless.interfaces.api.simulate import SEEDS, Limits, Question
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, OneOf, api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import (
+    InputPath,
+    Number,
+    OneOf,
+    api_options,
+    how_much,
+    profiles,
+    written_as,
+)
 from lossless.interfaces.cli.options.quantities import Quantity, ask_of
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
@@ -43,11 +51,11 @@ _DURATION = Quantity("TIME", parse_duration)
     "--algorithm", type=OneOf(_ALGORITHMS),
     help="Algorithm (default: ring; hierarchical where NVLink or UALink joins GPUs).",
 )  # fmt: skip
-@click.option("--gpus", type=click.IntRange(1), metavar="N", help="How many take part (default: all).")
+@click.option("--gpus", type=Number(1), metavar="N", help="How many take part (default: all).")
 @click.option(
     "--sources",
     metavar="N",
-    type=click.IntRange(1),
+    type=Number(1),
     default=Workload().sources,
     show_default=True,
     help="Storage servers that each GPU reads from, or writes to.",
@@ -55,7 +63,7 @@ _DURATION = Quantity("TIME", parse_duration)
 @click.option(
     "--microbatches",
     metavar="N",
-    type=click.IntRange(1),
+    type=Number(1),
     default=Workload().microbatches,
     show_default=True,
     help="Microbatches that a stage passes on.",
@@ -71,7 +79,7 @@ _DURATION = Quantity("TIME", parse_duration)
     help="Run the fan-in of each port through the packet-level model of the buffers.",
 )
 @click.option(
-    "--seeds", type=click.IntRange(1), metavar="N", default=SEEDS, show_default=True,
+    "--seeds", type=Number(1), metavar="N", default=SEEDS, show_default=True,
     help="Number of random seeds, with --simulate.",
 )  # fmt: skip
 @click.option(

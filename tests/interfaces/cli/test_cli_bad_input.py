@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
+import click
 import pytest
 
+from lossless.interfaces.cli.app import COMMANDS, group
+from lossless.interfaces.cli.options import WholeNumber
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import DUPLICATED, INTENT, LEAF, intent_with
 
@@ -244,3 +249,78 @@ def test_a_broken_profile_of_the_users_is_named(cli: Cli) -> None:
     outcome = cli("lint", "--profiles", "own", "config_db.json")
     assert outcome.err.startswith("config_db.json: own/switches/mine.toml: not TOML: ")
     assert (outcome.code, outcome.out) == (2, "")
+
+
+WRITTEN = (
+    *("4", "0", "4,5", "400G", "4KiB", "9100", "30m", "4us", "4h", "30min", "40%", ":9100", "dynamic_th=4"),
+    *("kmin=100KiB..200KiB/20", "uplinks=400G", "hosts=30m"),
+)
+"""A text of each form that options of numbers take."""
+OTHER_DIGITS = str.maketrans("0123456789", "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669")
+
+
+def numeric(name: str) -> Iterable[tuple[click.Parameter, click.Context, str]]:
+    """Yield the options of a command that make a number of a text, each with a text that it takes."""
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    with click.Context(command) as context:
+        for option in command.params:
+            for text in WRITTEN if not isinstance(option.type, click.Path | click.Choice) else ():
+                try:
+                    value = option.process_value(context, [text] if option.multiple else text)
+                except click.BadParameter:
+                    continue
+                if not isinstance(value, str | bool) and any(is_number(part) for part in parts_of(value)):
+                    yield option, context, text
+
+
+def parts_of(value: object) -> Iterable[object]:
+    """Return the values in what an option is made into."""
+    inside: Iterable[object] = (
+        value.values() if isinstance(value, dict) else value if isinstance(value, tuple) else ()
+    )
+    parts = [*inside]
+    return [value, *(deeper for part in parts for deeper in parts_of(part))]
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_numbers_of_options_are_of_ascii_digits_and_of_few(name: str) -> None:
+    for option, context, text in numeric(name):
+        for wrong in (
+            text.translate(OTHER_DIGITS),
+            re.sub("[0-9]", "\N{SUPERSCRIPT TWO}", text),
+            re.sub("[0-9]", "\N{FULLWIDTH DIGIT FOUR}", text),
+            re.sub("([0-9])", r"1_\1", text),
+            re.sub("[0-9]+", "9" * 5_000, text),
+            f"{text}\n",
+        ):
+            with pytest.raises(click.BadParameter):
+                option.process_value(context, [wrong] if option.multiple else wrong)
+
+
+def test_options_of_numbers_are_found() -> None:
+    """All types of click that read a number are ours, and options of every form are among those that are tried."""
+    found = {option.opts[0] for name in COMMANDS for option, _, _ in numeric(name)}
+    for name in COMMANDS:
+        command = group.get_command(click.Context(group), name)
+        assert command is not None
+        for option in command.params:
+            counted = isinstance(option.type, click.types.IntParamType | click.types.FloatParamType) and not (
+                isinstance(option, click.Option) and (option.is_flag or option.count)
+            )
+            assert isinstance(option.type, WholeNumber) or not counted, (name, option.opts)
+            assert not counted or option.opts[0] in found
+    assert found >= {
+        "--dscp",
+        "--rdma-dscp",
+        "--speed",
+        "--listen",
+        "--vary",
+        "--reorder",
+        "--write",
+        "--cable",
+    }

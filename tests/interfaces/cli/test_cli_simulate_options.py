@@ -103,7 +103,7 @@ REFUSED = [
     ("--size", "-5MB", "Invalid value for '--size': '-5MB' is not a size"),
     ("--size", "0B", "lossless: size is 0; expected at least 1 byte"),
     ("--nics", "1", "Invalid value for '--nics': 1 is not in the range x>=2."),
-    ("--nics", "many", "Invalid value for '--nics': 'many' is not a valid integer range."),
+    ("--nics", "many", "Invalid value for '--nics': 'many' is no whole number of the digits 0 to 9"),
     ("--storage", "150%", "Invalid value for '--storage': '150%' is not a percentage"),
     ("--storage", "0.2", "Invalid value for '--storage': '0.2' is not a percentage"),
     ("--storage", "100%", "lossless: storage is 100%; expected 0 % to below 100 %"),

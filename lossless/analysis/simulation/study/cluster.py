@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from lossless import __version__
 from lossless.ground.basics.errors import LosslessError, ProgramError, QuantityError
 from lossless.ground.basics.programs import install_command
+from lossless.ground.basics.units import unsigned_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -178,14 +179,15 @@ def local_workers(place: str) -> int | None:
     """
     name, colon, many = place.partition(":")
     if name != _LOCAL:
-        if not place.rpartition(":")[2].isdecimal():
+        if unsigned_number(place.rpartition(":")[2]) is None:
             raise QuantityError(
                 f"{place!r} is no cluster; expected local, local:N or HOST:PORT of a scheduler"
             )
         return None
-    if colon and not (many.isascii() and many.isdecimal() and int(many)):
+    workers = unsigned_number(many) if colon else os.cpu_count() or 1
+    if not workers:
         raise QuantityError(f"{place!r} is no cluster; expected a number of workers, such as local:4")
-    return int(many) if colon else os.cpu_count() or 1
+    return workers
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from operator import index
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH, LARGEST_THRESHOLD
 from lossless.ground.basics.errors import QuantityError, ScenarioError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import parse_percent, parse_size
+from lossless.ground.basics.units import BLANKS, parse_percent, parse_size
 
 MOST_SETTINGS = 100_000
 """The most settings of one sweep: two cores try them in some minutes, and a person can still use the table."""
@@ -75,7 +75,7 @@ class Knob(NamedTuple):
 
 
 def _whole(text: str) -> int:
-    if re.fullmatch(r"[+-]?[0-9]{1,6}", text.strip()) is None:
+    if re.fullmatch(r"[+-]?[0-9]{1,6}", text.strip(BLANKS)) is None:
         raise QuantityError(f"{text.strip()!r} is not a whole number")
     return int(text)
 
@@ -167,7 +167,7 @@ def parse_values(knob: Knob, text: str) -> tuple[int, ...]:
     Raises:
         QuantityError: a value that the threshold cannot have, or a range that is none.
     """
-    parts = (_part(knob, part.strip()) for part in text.split(","))
+    parts = (_part(knob, part.strip(BLANKS)) for part in text.split(","))
     return tuple(dict.fromkeys(value for part in parts for value in part))
 
 
@@ -195,7 +195,7 @@ def _value(knob: Knob, text: str) -> int:
 
 def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
     """Return ``many`` values from low to high, halves rounded up."""
-    count = int(many) if re.fullmatch(r"\s*[0-9]{1,6}\s*", many) else 0
+    count = int(many) if re.fullmatch("[0-9]{1,6}", many.strip(BLANKS)) else 0
     if not 2 <= count <= MOST_SETTINGS:
         raise QuantityError(f"{text!r} asks for {many.strip()!r} values; expected 2 to {MOST_SETTINGS:,}")
     if count > high - low + 1:

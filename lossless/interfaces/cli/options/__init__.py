@@ -32,6 +32,25 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
         return super().convert(value, param, ctx)
 
 
+class WholeNumber(click.types.IntParamType):
+    """A whole number of the digits 0 to 9. Python also takes those of other scripts, blanks, and ``1_000``."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number."""
+        if isinstance(value, int):
+            return value
+        from lossless.ground.basics.units import unsigned_number
+
+        number = unsigned_number(value.removeprefix("-"))
+        if number is None:
+            self.fail(f"{value!r} is no whole number of the digits 0 to 9", param, ctx)
+        return -number if value.startswith("-") else number
+
+
+class Number(click.IntRange, WholeNumber):
+    """A whole number within a range."""
+
+
 class InputPath(click.Path):
     """A parameter for the path of a file or folder to read. A pipe is read at once; its name stands for its content."""
 
@@ -54,11 +73,16 @@ def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[s
     Raises:
         BadParameter: a part of a list is not a number from 0 to 63.
     """
+    if not values:
+        return ()
+    from lossless.ground.basics.units import BLANKS, unsigned_number
+
     dscps = set()
-    for text in (part.strip() for value in values for part in value.split(",")):
-        if not (text.isascii() and text.isdecimal() and int(text) in _DSCPS):
+    for text in (part.strip(BLANKS) for value in values for part in value.split(",")):
+        dscp = unsigned_number(text)
+        if dscp is None or dscp not in _DSCPS:
             raise click.BadParameter(f"{text!r} is not a DSCP; expected a number from 0 to 63")
-        dscps.add(int(text))
+        dscps.add(dscp)
     return tuple(sorted(dscps))
 
 

@@ -13,6 +13,8 @@ import click
 from lossless.ground.basics.errors import ProfileError, QuantityError
 from lossless.ground.basics.limits import FRAMES_AHEAD
 from lossless.ground.basics.units import (
+    BLANKS,
+    LONGEST_QUANTITY,
     format_bytes,
     format_duration,
     parse_duration,
@@ -20,6 +22,7 @@ from lossless.ground.basics.units import (
     parse_percent,
     parse_rate,
     parse_size,
+    unsigned_number,
 )
 from lossless.interfaces.api.simulate import (
     LEAST_NICS,
@@ -32,7 +35,7 @@ from lossless.interfaces.api.simulate import (
     Question,
     SimulationRequest,
 )
-from lossless.interfaces.cli.options import OneOf
+from lossless.interfaces.cli.options import Number, OneOf
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 from lossless.interfaces.cli.terminal import problem
 
@@ -50,8 +53,6 @@ LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
 MOST_LOSSLESS_MTU_BYTES = 9216
 """Maximum of LOSSLESS_TRAFFIC_PATTERN|mtu (sonic-lossless-traffic-pattern.yang @086b03b)."""
 _SMALLEST_PACKET_BYTES = 64
-_MOST_CHARACTERS = 40
-"""The most characters of a quantity; Python itself refuses numbers of thousands of digits."""
 
 
 class Quantity(click.ParamType):  # type: ignore[type-arg]
@@ -65,19 +66,12 @@ class Quantity(click.ParamType):  # type: ignore[type-arg]
         """Return the quantity in its base unit; an integer, such as a default, is returned as it is."""
         if isinstance(value, int):
             return value
+        if len(value) > LONGEST_QUANTITY:
+            self.fail(f"{value[:20]!r}... is no quantity: it has {len(value):,} characters", param, ctx)
         try:
             return self._parse(value)
         except QuantityError as error:
             self.fail(str(error), param, ctx)
-
-
-def _short(parse: Callable[[str], int]) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        if len(text) > _MOST_CHARACTERS:
-            raise QuantityError(f"{text[:20]!r}... is no quantity: it has {len(text):,} characters")
-        return parse(text)
-
-    return read
 
 
 def _cable(text: str) -> int:
@@ -95,9 +89,10 @@ def _rate(text: str) -> int:
 
 
 def _bytes(text: str, what: str) -> int:
-    """Return the bytes of a frame size, which may be written with a unit or as a bare number of bytes."""
-    if text.isascii() and text.isdecimal():
-        return int(text)
+    """Return bytes: a frame is in bytes wherever it is written, with the unit or without."""
+    size_bytes = unsigned_number(text)
+    if size_bytes is not None:
+        return size_bytes
     try:
         return parse_size(text)
     except QuantityError as error:
@@ -132,15 +127,13 @@ def _work_time(text: str) -> int:
     return seconds
 
 
-RATE = Quantity("RATE", _short(_rate))
-CABLE = Quantity("LENGTH", _short(_cable))
-PORT_MTU = Quantity("BYTES", _short(_frame("MTU of a port", LEAST_MTU_BYTES, MOST_MTU_BYTES)))
-LOSSLESS_MTU = Quantity(
-    "BYTES", _short(_frame("lossless packet", _SMALLEST_PACKET_BYTES, MOST_LOSSLESS_MTU_BYTES))
-)
-PERCENT = Quantity("PERCENT", _short(parse_percent))
-DELAY = Quantity("TIME", _short(_delay))
-WORK_TIME = Quantity("TIME", _short(_work_time))
+RATE = Quantity("RATE", _rate)
+CABLE = Quantity("LENGTH", _cable)
+PORT_MTU = Quantity("BYTES", _frame("MTU of a port", LEAST_MTU_BYTES, MOST_MTU_BYTES))
+LOSSLESS_MTU = Quantity("BYTES", _frame("lossless packet", _SMALLEST_PACKET_BYTES, MOST_LOSSLESS_MTU_BYTES))
+PERCENT = Quantity("PERCENT", parse_percent)
+DELAY = Quantity("TIME", _delay)
+WORK_TIME = Quantity("TIME", _work_time)
 
 
 def parse_frames(text: str) -> int:
@@ -151,9 +144,10 @@ def parse_frames(text: str) -> int:
     """
     if text.strip().lower() == "any":
         return 0
-    if not (text.isascii() and text.strip().isdecimal()) or not 1 <= int(text) <= FRAMES_AHEAD:
+    frames = unsigned_number(text.strip(BLANKS))
+    if frames is None or not 1 <= frames <= FRAMES_AHEAD:
         raise QuantityError(f"{text!r} is no number of frames; expected 1 to {FRAMES_AHEAD:,}, or any")
-    return int(text)
+    return frames
 
 
 _OPTIONS = (
@@ -164,7 +158,7 @@ _OPTIONS = (
         "--size", type=Quantity("SIZE", parse_size), default=PATTERN.size, show_default=True,
         help="What each NIC sends in one step.",
     ),
-    click.option("--nics", type=click.IntRange(LEAST_NICS), metavar="N", help="How many NIC ports take part at most."),
+    click.option("--nics", type=Number(LEAST_NICS), metavar="N", help="How many NIC ports take part at most."),
     click.option(
         "--target", metavar="NAME", help="NIC port that an incast goes to, or that is dead or slow: host1:port1."
     ),
@@ -195,10 +189,10 @@ _OPTIONS = (
     ),
     click.option("--nic", metavar="PROFILE", help="NIC to assume where the fabric names none (see profiles)."),
     click.option(
-        "--seeds", type=click.IntRange(1), metavar="N", default=SEEDS, show_default=True, help="Number of random seeds."
+        "--seeds", type=Number(1), metavar="N", default=SEEDS, show_default=True, help="Number of random seeds."
     ),
     click.option(
-        "--max-events", type=click.IntRange(1), metavar="N", default=MOST_EVENTS, show_default=True,
+        "--max-events", type=Number(1), metavar="N", default=MOST_EVENTS, show_default=True,
         help="Refuse what would take more events than this.",
     ),
 )  # fmt: skip
