@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, core_schema
 
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.units import nearest, one_of
 
 if TYPE_CHECKING:
-    from pydantic import GetJsonSchemaHandler
+    from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
 
@@ -40,13 +40,11 @@ class Model(BaseModel):
     )
 
     @classmethod
-    def __get_pydantic_json_schema__(
-        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Return the JSON Schema of the model, each key with the documentation below its field (hook of pydantic)."""
         from lossless.formats.intent.key_docs import documented  # only a schema needs the words
 
-        schema = handler(core_schema)
+        schema = handler(core)
         made = handler.resolve_ref_schema(schema)
         made["properties"] = documented(made.get("properties", {}), cls)
         return schema
@@ -108,6 +106,30 @@ def _reader(parse: Callable[[str], Any], what: str) -> Callable[[object], Any]:
     return read
 
 
+class AboveZero:
+    """Refuses the quantity zero with a message, in the schema of an annotated quantity too."""
+
+    def __init__(self, says: str) -> None:
+        """Store the message."""
+        self._says = says
+
+    def __get_pydantic_core_schema__(self, kind: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the validator (hook of pydantic)."""
+        return core_schema.no_info_after_validator_function(self._checked, handler(kind))
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema (hook of pydantic)."""
+        made = handler(core)
+        return {**made, "pattern": _SOME + made["pattern"]}
+
+    def _checked(self, value: int) -> int:
+        if value == 0:
+            raise refused(self._says)
+        return value
+
+
 def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
     return BeforeValidator(_reader(parse, what))
 
@@ -149,7 +171,7 @@ def _cable(text: str) -> int:
     return length_m
 
 
-def _schema(description: str, pattern: str) -> WithJsonSchema:
+def quantity_schema(description: str, pattern: str) -> WithJsonSchema:
     return WithJsonSchema(
         {
             "type": "string",
@@ -169,6 +191,8 @@ def _frame_size(text: str) -> int:
 
 
 BLANKS = rf"[{units.BLANKS}]*"
+_SOME = "(?=.*[1-9])"
+"""Begins the pattern of a quantity that is not zero."""
 
 
 def whole_pattern(notation: str) -> str:
@@ -191,28 +215,30 @@ DURATION_PATTERN = whole_pattern(_notation(units.DURATION_NS))
 BUNDLE_PATTERN = rf"0*(?:[1-9][0-9]{{0,2}}|10[01][0-9]|102[0-4]){BLANKS}[x×]"
 """The pattern of the number of links in a bundle, 1 to MAX_BUNDLE, and the times sign after it."""
 Size = Annotated[
-    int, _quantity(units.parse_size, "size"), _schema("bytes: 800 KiB, 150 kB", whole_pattern(_SIZE))
+    int, _quantity(units.parse_size, "size"), quantity_schema("bytes: 800 KiB, 150 kB", whole_pattern(_SIZE))
 ]
-Rate = Annotated[int, _quantity(units.parse_rate, "rate"), _schema("bits per second: 400G", RATE_PATTERN)]
+Rate = Annotated[
+    int, _quantity(units.parse_rate, "rate"), quantity_schema("bits per second: 400G", RATE_PATTERN)
+]
 Length = Annotated[
     int,
     _quantity(_cable, "length"),
-    _schema("metres: 30m", "^(?=.*[1-9])" + whole_pattern(_notation(units.LENGTH_MM)).removeprefix("^")),
+    quantity_schema("metres: 30m", _SOME + whole_pattern(_notation(units.LENGTH_MM))),
 ]
 Duration = Annotated[
     int,
     _quantity(units.parse_duration, "duration"),
-    _schema("200ms, 4us: nanoseconds inside", DURATION_PATTERN),
+    quantity_schema("200ms, 4us: nanoseconds inside", DURATION_PATTERN),
 ]
 Percent = Annotated[
     int,
     _quantity(units.parse_percent, "percentage"),
-    _schema("20%", whole_pattern(rf"(?:100|0?[0-9]{{1,2}}){BLANKS}%")),
+    quantity_schema("20%", whole_pattern(rf"(?:100|0?[0-9]{{1,2}}){BLANKS}%")),
 ]
 LinkCount = Annotated[
     tuple[int, int],
     _quantity(_links, "number of links"),
-    _schema("2 x 400G", whole_pattern(rf"{BUNDLE_PATTERN}{BLANKS}(?=.*[1-9]){_RATE}")),
+    quantity_schema("2 x 400G", whole_pattern(rf"{BUNDLE_PATTERN}{BLANKS}{_SOME}{_RATE}")),
 ]
 FrameSize = Annotated[
     int,

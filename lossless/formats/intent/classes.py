@@ -17,6 +17,7 @@ from pydantic import (
 
 from lossless.formats.intent.base import (
     RATE_PATTERN,
+    AboveZero,
     Dscp,
     LazyJsonSchema,
     Model,
@@ -297,6 +298,9 @@ def _ecn_schema() -> dict[str, Any]:
     return {"description": what, "anyOf": [_OFF_SCHEMA, policy]}
 
 
+_Share = Annotated[Percent, AboveZero("0% would starve the class; give it a share or leave it out")]
+
+
 class TrafficClassIntent(Model):
     """One traffic class. Priority, TC and queue are the same number.
 
@@ -338,7 +342,7 @@ class TrafficClassIntent(Model):
     """`dwrr` shares bandwidth by `bandwidth`, `strict` serves the queue before all others. Left out: dwrr where
     `bandwidth` is given.
     """
-    bandwidth: Percent | None = None
+    bandwidth: _Share | None = None
     """DWRR share in whole percent; all classes share 100%. Not with `scheduling: strict`. Left out: no share is stated.
     Example: `50%`
     """
@@ -364,8 +368,6 @@ class TrafficClassIntent(Model):
             raise refused(
                 "a strict class takes what it needs; leave out bandwidth, or scheduling: strict", "bandwidth"
             )
-        if self.bandwidth == 0:
-            raise refused("0% would starve the class; give it a share or leave it out", "bandwidth")
         return self
 
     @model_validator(mode="after")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.formats.intent.base import (
+    AboveZero,
     Count,
     Model,
     OnOff,
@@ -39,13 +40,7 @@ _MOST_IN_HOST = 256
 """
 
 
-def _some(rate_bps: int) -> int:
-    if rate_bps == 0:
-        raise refused("a GPU that sends nothing needs no fabric; state its rate, as in 400G")
-    return rate_bps
-
-
-SomeRate = Annotated[Rate, AfterValidator(_some)]
+SomeRate = Annotated[Rate, AboveZero("a GPU that sends nothing needs no fabric; state its rate, as in 400G")]
 
 
 class NvLink(Model):
@@ -204,10 +199,10 @@ Environment = Annotated[
 """Environment variables of jobs by name, their values as text."""
 
 
-def _some_rate(rate_bps: int) -> int:
-    if rate_bps == 0:
-        raise refused("a slow NIC takes in something; a NIC that never resumes is a dead one: dead_nic: true")
-    return rate_bps
+_SlowRate = Annotated[
+    Rate, AboveZero("a slow NIC takes in something; a NIC that never resumes is a dead one: dead_nic: true")
+]
+_SomeBytes = Annotated[Size, AboveZero("a workload that sends nothing shows nothing; state at least 1 B")]
 
 
 def _ports(value: object) -> object:
@@ -229,7 +224,7 @@ class WorkloadIntent(Model):
     """Which NIC ports send to which, all at once. Left out: a collective is stated. Example: `incast`"""
     collective: Collective | None = None
     """What GPUs run together. Left out: a pattern is stated. Example: `all-reduce`"""
-    size: Size | None = None
+    size: _SomeBytes | None = None
     """Data that each NIC port sends in one step of a pattern, or the buffer of a collective, with its unit. Left out:
     8 MiB, and 1 GiB.
     Example: `8 MiB`
@@ -249,7 +244,7 @@ class WorkloadIntent(Model):
     """Share of each NIC port's traffic that is storage, in its own class, in percent. Left out: none. Example: `30%`"""
     link_down: Annotated[tuple[str, ...], BeforeValidator(_ports)] = ()
     """Ports whose links are down, each as `switch:port`. Left out: none. Example: `["leaf1:Ethernet0"]`"""
-    slow_nic: Annotated[Rate, AfterValidator(_some_rate)] | None = None
+    slow_nic: _SlowRate | None = None
     """Receive rate limit of the target, with its unit. Left out: line rate. Example: `100G`"""
     dead_nic: OnOff = False
     """Whether the target pauses its switch permanently. Left out: it does not. Example: `true`"""
@@ -261,13 +256,6 @@ class WorkloadIntent(Model):
     """
     sources: Count | None = None
     """Storage servers that each GPU reads from, or writes to. Left out: one. Example: `4`"""
-
-    @field_validator("size")
-    @classmethod
-    def _some_bytes(cls, value: int | None) -> int | None:
-        if value == 0:
-            raise refused("a workload that sends nothing shows nothing; state at least 1 B")
-        return value
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -7,10 +7,11 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import chain
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, NamedTuple, get_origin
 
 import pytest
 from hypothesis import given, strategies as st
@@ -18,11 +19,11 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from pydantic import TypeAdapter, ValidationError
 
 from lossless.formats.inputs.intents import Declaration, declaration_of
-from lossless.formats.intent import base
+from lossless.formats.intent import base, jobs
 from lossless.formats.intent.base import Model
 from lossless.formats.intent.class_groups import GroupBySpeed, GroupPolicy
 from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
-from lossless.formats.intent.document import Intent
+from lossless.formats.intent.document import Intent, _close, _resolved
 from lossless.formats.intent.infiniband import service
 from lossless.formats.intent.jobs import WorkloadIntent
 from lossless.formats.intent.key_docs import documentation, key_doc, texts_below_fields, words as words_of
@@ -57,7 +58,7 @@ BEYOND_A_SCHEMA: dict[str, str] = {
     "arithmetic inside of a value": """
         ecn-beyond-what-a-switch-reads size-too-fine prevention-too-fine prevention-of-nothing part-of-a-millisecond
          mtu-of-hosts-too-large watchdog-below-a-millisecond prefix-host-bits
-        prefix-v6-host-bits prefix-second bandwidth-0 more-links-than-are-laid-out""",
+        prefix-v6-host-bits prefix-second more-links-than-are-laid-out""",
     "what hardware can do, and what it is called": """
         prevention-beyond-the-adapter prevention-the-adapter-does-not-have alpha-period-beyond-the-nic
         rate-below-the-nic shift-beyond-the-nic cnp-interval-finer-than-the-nic profile hwsku hwsku-of-another nic
@@ -248,15 +249,16 @@ def test_what_is_refused_is_refused_by_the_schema_too_where_it_can_know() -> Non
 
 QUANTITIES = {
     f"{module.__name__.rpartition('.')[2]}.{name}": kind
-    for module in (base, service)
+    for module in (base, service, jobs)
     for name, kind in vars(module).items()
     if get_origin(kind) is Annotated and "pattern" in TypeAdapter(kind).json_schema()
     if TypeAdapter(kind).json_schema().get("type") != "string"
     or "description" in TypeAdapter(kind).json_schema()
+    if module is base or not hasattr(base, name)
 }
 """Every type of an intent that is written as a number with a unit, or in hexadecimal."""
-ODD = tuple("\n\r\t \u00a0\u2028\u0663\uff13\u00b2_-+.01x")
-"""Line breaks and blanks, digits of other scripts, and what Python reads as part of a number."""
+ODD = (*"\n\r\t \u00a0\u2028\u0663\uff13\u00b2_-+.01x", "0" * 9)
+"""Line breaks and blanks, digits of other scripts, zeros, and what Python reads as part of a number."""
 UNITS = (
     *units.SIZE_BYTES,
     *units.RATE_BPS,
@@ -274,7 +276,8 @@ BEYOND_A_PATTERN = ("is finer than this", "is no MTU", "in one bundle", "is too 
 
 def quantity_texts(pattern: str) -> st.SearchStrategy[str]:
     """Draw texts of a pattern, the same with one odd character somewhere, and rows of pieces."""
-    whole = st.from_regex(re.compile(pattern.replace(r"$(?!\n)", r"\Z"))).filter(lambda text: len(text) <= 30)
+    form = pattern.replace(r"$(?!\n)", r"\Z").removeprefix("(?=.*[1-9])")
+    whole = st.from_regex(re.compile(form)).filter(lambda text: len(text) <= 30)
     spoilt = st.tuples(whole, st.integers(0, 30), st.sampled_from(ODD)).map(
         lambda drawn: drawn[0][: drawn[1]] + drawn[2] + drawn[0][drawn[1] :]
     )
@@ -285,8 +288,20 @@ def quantity_texts(pattern: str) -> st.SearchStrategy[str]:
 @given(data=st.data())
 def test_schema_and_parser_take_the_same_texts_of_a_quantity(kind: str, data: st.DataObject) -> None:
     parser = TypeAdapter(QUANTITIES[kind])
+    assert_same_quantity(parser, data.draw(quantity_texts(parser.json_schema()["pattern"])))
+
+
+@pytest.mark.parametrize("kind", QUANTITIES)
+def test_quantities_are_of_the_same_length_to_schema_and_parser(kind: str) -> None:
+    parser = TypeAdapter(QUANTITIES[kind])
     schema = parser.json_schema()
-    text = data.draw(quantity_texts(schema["pattern"]))
+    whole = next(text for text in SOUND if understood(parser, text))
+    for text in stretched(whole, f"{schema['pattern']}{{{schema.get('maxLength', 16)}}}"):
+        assert_same_quantity(parser, text)
+
+
+def assert_same_quantity(parser: TypeAdapter[Any], text: str) -> None:
+    schema = parser.json_schema()
     try:
         parser.validate_python(text)
     except ValidationError as error:
@@ -320,3 +335,168 @@ def understood(parser: TypeAdapter[Any], text: str) -> bool:
     except ValidationError:
         return False
     return True
+
+
+class Place(NamedTuple):
+    """A name in a model of an intent, a value or the key of a mapping; ``holding`` gives the model such a text."""
+
+    at: str
+    parser: TypeAdapter[Any]
+    schema: Draft202012Validator
+    holding: Callable[[str], Any]
+
+    def refusals(self, text: str) -> frozenset[tuple[str, str]]:
+        """Return what the parser refuses: of a text that it takes, what it does of any other that it takes."""
+        try:
+            self.parser.validate_python(self.holding(text))
+        except ValidationError as error:
+            return frozenset((one["type"], str(one["loc"]).replace(repr(text), "")) for one in error.errors())
+        return frozenset()
+
+
+SOUND_NAMES = ("host1", "a", "A", "leaf", "AF31", "0x1", "0000:00:00.0", "10.0.0.0/8", *SOUND)
+ANCHORS = (r"$(?!\n)", "$")
+"""Of the end. An editor (ECMA 262) takes both for the end of a text, Python the second also for a last line break."""
+
+
+def as_editors_read(schema: Any) -> Any:
+    """Return a schema whose patterns mean to Python what they do to an editor."""
+    if isinstance(schema, list):
+        return [as_editors_read(part) for part in schema]
+    if not isinstance(schema, dict):
+        return to_the_end(schema) if isinstance(schema, str) else schema
+    return {
+        to_the_end(word): to_the_end(part) if word == "pattern" else as_editors_read(part)
+        for word, part in schema.items()
+    }
+
+
+def to_the_end(pattern: Any) -> Any:
+    for anchor in ANCHORS:
+        if isinstance(pattern, str) and pattern.startswith(("^", "(?=")) and pattern.endswith(anchor):
+            return pattern.removesuffix(anchor) + r"\Z"
+    return pattern
+
+
+def sound(pattern: str) -> str:
+    return next(text for text in SOUND_NAMES if re.search(pattern, text))
+
+
+def least(schema: dict[str, Any]) -> Any:
+    """Return a value of a schema, with what is required alone."""
+    for word in ("anyOf", "oneOf", "examples", "enum"):
+        if schema.get(word):
+            return least(schema[word][0]) if word.endswith("Of") else schema[word][0]
+    kind = schema.get("type")
+    if kind == "object":
+        value = {key: least(schema["properties"][key]) for key in schema.get("required", ())}
+        named = schema.get("patternProperties", {}) if len(value) < schema.get("minProperties", 0) else {}
+        return value | {sound(pattern): least(part) for pattern, part in named.items()}
+    if kind == "array":
+        return [least(schema["items"])] * schema.get("minItems", 1)
+    if "const" in schema or kind in ("integer", "null", "boolean"):
+        return schema.get("const", schema.get("minimum", 0) if kind == "integer" else None)
+    return sound(schema.get("pattern", ""))
+
+
+Holding = Callable[[Any], Any]
+
+
+def places(schema: Any, holding: Holding, at: str) -> Iterator[tuple[str, str, Holding]]:
+    """Yield the patterns of a model: where they stand, and what makes a value of a text there."""
+    if "pattern" in schema and isinstance(schema["pattern"], str):
+        yield at, schema["pattern"], holding
+    for form in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        yield from places(form, holding, at)
+    if "items" in schema:
+        yield from places(schema["items"], lambda value: holding([value]), f"{at}[]")
+    required = {key: least(schema["properties"][key]) for key in schema.get("required", ())}
+    for key, part in schema.get("properties", {}).items():
+        yield from places(part, at_key(holding, key, required), f"{at}.{key}")
+    for pattern, part in schema.get("patternProperties", {}).items():
+        yield f"{at} key", pattern, as_key(holding, least(part))
+        yield from places(part, at_key(holding, sound(pattern), {}), f"{at}.*")
+
+
+def at_key(holding: Holding, key: str, others: dict[str, Any]) -> Holding:
+    return lambda value: holding({**others, key: value})
+
+
+def as_key(holding: Holding, value: Any) -> Holding:
+    return lambda name: holding({name: value})
+
+
+def without_references(schema: Any) -> Any:
+    """Return a schema without the models inside of it, which are tried by themselves."""
+    if isinstance(schema, list):
+        return [without_references(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {} if "$ref" in schema else {word: without_references(part) for word, part in schema.items()}
+
+
+def patterns_of_names() -> dict[str, list[Place]]:
+    """Return the places of each pattern in all models, but for those of quantities."""
+    of_quantities = {TypeAdapter(kind).json_schema()["pattern"] for kind in QUANTITIES.values()}
+    found: dict[str, list[Place]] = defaultdict(list)
+    for model in models():
+        parser = TypeAdapter(model)
+        made = parser.json_schema()
+        parts = made.pop("$defs", {})
+        made = parts[made["$ref"].rpartition("/")[2]] if "$ref" in made else made
+        whole = _resolved(made, parts)
+        for schema in (made, whole):
+            _close(schema)
+        own = {(at, pattern) for at, pattern, _ in places(without_references(made), lambda value: value, "")}
+        validator = Draft202012Validator(as_editors_read(whole))
+        for at, pattern, holding in places(whole, lambda value: value, ""):
+            if (at, pattern) in own and pattern not in of_quantities:
+                found[pattern].append(Place(f"{model.__name__}{at}", parser, validator, holding))
+    return found
+
+
+NAMES = patterns_of_names()
+VALUES_OF_NAMES = {"^[0-9A-Fa-f:.]+/[0-9]{1,3}$": "is not an IP prefix"}
+"""Patterns whose texts are more than a form, and how the others are refused."""
+
+
+@pytest.mark.parametrize("pattern", NAMES)
+@given(data=st.data())
+def test_schema_and_parser_take_the_same_names(pattern: str, data: st.DataObject) -> None:
+    text = data.draw(quantity_texts(to_the_end(pattern)))
+    for tried in (text, f"{text}\n"):
+        assert_agree(pattern, tried)
+
+
+@pytest.mark.parametrize("pattern", NAMES)
+def test_names_are_of_the_same_length_to_schema_and_parser(pattern: str) -> None:
+    for text in stretched(sound(pattern), pattern):
+        assert_agree(pattern, text)
+
+
+def stretched(text: str, pattern: str) -> Iterator[str]:
+    """Yield texts in which one character is repeated, about as often as the numbers in a pattern say."""
+    for most in sorted({int(number) for number in re.findall(r"[0-9]+(?=\})", pattern)}):
+        for many in range(max(most - len(text) - 2, 1), most + 3):
+            yield from (text[:at] + text[at] * many + text[at + 1 :] for at in range(len(text)))
+
+
+def assert_agree(pattern: str, text: str) -> None:
+    for place in NAMES[pattern]:
+        valid = place.schema.is_valid(place.holding(text))
+        refused = place.refusals(text) - place.refusals(sound(pattern))
+        if valid == bool(refused):
+            with pytest.raises(
+                ValidationError, match=VALUES_OF_NAMES.get(pattern, "both take it, or neither")
+            ):
+                place.parser.validate_python(place.holding(text))
+
+
+def test_the_names_that_are_tried_are_those_of_the_schema() -> None:
+    """Every pattern of the whole schema is tried, as a quantity or as a name, and a sound text is taken everywhere."""
+    tried = {*NAMES, *(TypeAdapter(kind).json_schema()["pattern"] for kind in QUANTITIES.values())}
+    patterns = {pattern for _, pattern, _ in places(SCHEMA, lambda value: value, "")}
+    assert patterns <= tried
+    for pattern, found in NAMES.items():
+        for place in found:
+            assert place.schema.is_valid(place.holding(sound(pattern))), place.at

@@ -18,6 +18,7 @@ from lossless.formats.intent.base import (
     Model,
     OnOff,
     listed,
+    quantity_schema,
     refused,
     shown,
     whole_number,
@@ -33,13 +34,15 @@ RateName = Literal["HDR100", "HDR", "NDR200", "NDR", "XDR"]
 RATE_GBPS: dict[RateName, int] = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
 """InfiniBand link rates by name, slowest generation first, in Gb/s one way."""
 RATE_NAMES: tuple[str, ...] = tuple(RATE_GBPS)
-_LINKS = re.compile(rf"{BLANKS}([0-9]{{1,7}}){BLANKS}[x×]{BLANKS}(\S+){BLANKS}")
+_LINKS = re.compile(rf"{BLANKS}([0-9]{{1,{units.LONGEST_QUANTITY}}}){BLANKS}[x×]{BLANKS}(\S+){BLANKS}")
 _HEX64 = re.compile(r"0[xX][0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{4}(:[0-9A-Fa-f]{4}){3}")
 MOST_64_BITS = 2**64 - 1
 
 
 def _rated_links(value: object) -> tuple[int, str]:
-    match = _LINKS.fullmatch(value) if isinstance(value, str) else None
+    match = (
+        _LINKS.fullmatch(value) if isinstance(value, str) and len(value) <= units.LONGEST_QUANTITY else None
+    )
     if match is None or int(match[1]) == 0:
         raise refused(f"{shown(value)} does not say how many links of which rate; write it like 2 x NDR")
     if match[2] not in RATE_NAMES:
@@ -63,13 +66,7 @@ def _meant(rate: str) -> str:
 RatedLinks = Annotated[
     tuple[int, str],
     BeforeValidator(_rated_links),
-    WithJsonSchema(
-        {
-            "type": "string",
-            "description": "2 x NDR",
-            "pattern": whole_pattern(rf"{BUNDLE_PATTERN}{BLANKS}(?:{'|'.join(RATE_NAMES)})"),
-        }
-    ),
+    quantity_schema("2 x NDR", whole_pattern(rf"{BUNDLE_PATTERN}{BLANKS}(?:{'|'.join(RATE_NAMES)})")),
 ]
 
 
