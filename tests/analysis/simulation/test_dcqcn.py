@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.simulation.engine.kernel.nscc import count_bytes, react
-from lossless.analysis.simulation.engine.network import SimCable, SimDcqcn, SimFlow, SimNetwork
-from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.engine.network import SimDcqcn
+from tests.analysis.simulation.reaction_point import ReactionPoint
 from tests.analysis.simulation.slow_dcqcn import SlowReactionPoint
 
 LINE_BPS = 100e9
@@ -27,62 +25,13 @@ PLAIN = SimDcqcn(
 """Alpha stays 1, so that a cut halves the rate."""
 
 
-@numba.njit
-def catch_up(now_ps: int, points: Any, params: Any, cnps: Any) -> None:
-    react(now_ps, points[0], params[0], cnps, 0)
-
-
-@numba.njit
-def spend(points: Any, params: Any, wire_bytes: int) -> None:
-    count_bytes(points[0], params[0], wire_bytes)
-
-
-class ReactionPoint:
-    """The reaction point of the one flow of a network, fed with CNPs and looked at by hand."""
-
-    def __init__(self, dcqcn: SimDcqcn) -> None:
-        cable = SimCable(0, 1, LINE_BPS, 1000)
-        self._state = Simulation(SimNetwork(2, {}, (cable,), (SimFlow((0, 1), 1, dcqcn=dcqcn),))).state
-
-    def cnp(self, *at_us: float) -> None:
-        """Let CNPs arrive; they take effect when the point is next looked at."""
-        for at in at_us:
-            point, cnps = self._state.points[0], self._state.cnps
-            if point["cnps"] == cnps.shape[1]:
-                self.at(at)
-            cnps[0, (point["first_cnp"] + point["cnps"]) % cnps.shape[1]] = round(at * 1e6)
-            point["cnps"] += 1
-
-    def at(self, now_us: float) -> ReactionPoint:
-        """Let time pass, as it does when the flow starts a frame."""
-        catch_up(round(now_us * 1e6), self._state.points, self._state.params, self._state.cnps)
-        return self
-
-    def send(self, wire_bytes: int) -> ReactionPoint:
-        """Count a frame that starts now."""
-        spend(self._state.points, self._state.params, wire_bytes)
-        return self
-
-    @property
-    def rate_gbps(self) -> float:
-        return float(self._state.points[0]["rate_bps"]) / 1e9
-
-    @property
-    def target_gbps(self) -> float:
-        return float(self._state.points[0]["target_bps"]) / 1e9
-
-    @property
-    def alpha(self) -> float:
-        return float(self._state.points[0]["alpha"])
-
-
 def rates(point: ReactionPoint, *at_us: float) -> list[float]:
     """Return the rate in Gb/s at some times."""
     return [point.at(now).rate_gbps for now in at_us]
 
 
 def after_cnp_at_10(**changed: Any) -> ReactionPoint:
-    point = ReactionPoint(PLAIN._replace(**changed))
+    point = ReactionPoint(PLAIN._replace(**changed), LINE_BPS)
     point.cnp(10)
     return point
 
@@ -283,7 +232,7 @@ STEPS = st.lists(
 def test_catching_up_late_gives_the_rate_that_timers_give_in_time(
     dcqcn: SimDcqcn, steps: list[tuple[int, int | None]]
 ) -> None:
-    lazy, slow, now_us = ReactionPoint(dcqcn), SlowReactionPoint(dcqcn, LINE_BPS), 0.0
+    lazy, slow, now_us = ReactionPoint(dcqcn, LINE_BPS), SlowReactionPoint(dcqcn, LINE_BPS), 0.0
     for halves, wire_bytes in steps:
         now_us += halves / 2
         now_ps = round(now_us * 1e6)
