@@ -23,7 +23,7 @@ from lossless.ground.basics.errors import LosslessError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import nearest, suggestion
 from lossless.interfaces.api.lint import found_at, without_excluded
-from lossless.model.hardware.devices import NicProfile
+from lossless.model.hardware.devices import NicProfile, ShippedControl
 from lossless.model.hardware.infiniband import (
     HcaProfile,
     InfinibandSwitchProfile,
@@ -58,6 +58,7 @@ __all__ = [
     "PacketReorder",
     "PortNaming",
     "Rule",
+    "ShippedControl",
     "SwitchProfile",
     "candidates_below",
     "families",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         OfferedChoices,
         PacketReorder,
         PortNaming,
+        ShippedControl,
         SwitchProfile,
     )
 
@@ -247,15 +248,20 @@ def _nic(nic: NicProfile) -> Iterator[str]:
             ("CNP", f"DSCP {_known(nic.cnp_dscp)}, priority {_known(nic.cnp_priority)}"),
             ("stall prevention", f"{stall.tunable}, {stall.default_ms} ms" if stall else _UNKNOWN),
             ("out of order", _order(nic.reorder)),
+            ("rate control", _shipped(nic)),
         ]
     )
     if nic.dcqcn:
         rows = [("parameter", "default", "unit", "source")]
         rows += [(key, str(p.default), p.unit, p.source) for key, p in nic.dcqcn.items()]
         yield ""
-        yield "DCQCN defaults of the firmware"
+        yield f"DCQCN defaults of the firmware{_of_another(nic.shipped_control)}"
         yield laid_out(rows)
-    further = {"stall prevention": stall, "out of order": nic.reorder}
+    further = {
+        "stall prevention": stall,
+        "out of order": nic.reorder,
+        "rate control": nic.shipped_control,
+    }
     yield from _sources(dict(nic.sources) | {key: of.source for key, of in further.items() if of})
 
 
@@ -264,6 +270,17 @@ def _order(known: PacketReorder | None) -> str:
         return _UNKNOWN if known is None else "no, it takes packets in order"
     frames = f"up to {known.frames:,} frames ahead" if known.frames else "how many is unknown"
     return f"yes, {frames}" + (f"; by {known.setting}" if known.setting else "")
+
+
+def _shipped(nic: NicProfile) -> str:
+    known = nic.shipped_control
+    if known is None or known.algorithm is None:
+        return _UNKNOWN
+    return f"{known.algorithm} as shipped{'' if nic.dcqcn else ', its parameters are unknown'}"
+
+
+def _of_another(known: ShippedControl | None) -> str:
+    return f", as {known.defaults_of} prints them" if known and known.defaults_of else ""
 
 
 def _sources(sources: Mapping[str, str]) -> Iterator[str]:

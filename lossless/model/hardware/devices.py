@@ -39,6 +39,22 @@ class Parameter(NamedTuple):
     note: str
 
 
+Algorithm = Literal["DCQCN", "ZTR-RTTCC"]
+"""Congestion control by the name that its vendor uses; the packet-level model has DCQCN alone."""
+
+
+class ShippedControl(NamedTuple):
+    """The congestion control of an adapter as shipped.
+
+    ``algorithm`` is None where no public source names it. ``defaults_of`` is the product that the DCQCN parameters of
+    the profile were printed by, None where they are the adapter's own or unknown.
+    """
+
+    algorithm: Algorithm | None
+    defaults_of: str | None
+    source: str
+
+
 class StallPrevention(NamedTuple):
     """The time after which an adapter with a stuck receiver stops pausing its switch, in milliseconds."""
 
@@ -68,6 +84,7 @@ class NicProfile(NamedTuple):
     writes the value. ``infiniband`` lists the rates of one port on InfiniBand, slowest first; empty without InfiniBand.
     ``reorder`` is None where no source states whether it accepts packets out of order.
     ``ultra_ethernet``: a public source states that it supports Ultra Ethernet's transport; False: no source does.
+    ``shipped_control`` is None where no source states anything of its congestion control.
     """
 
     name: str
@@ -85,6 +102,7 @@ class NicProfile(NamedTuple):
     infiniband: tuple[str, ...] = ()
     reorder: PacketReorder | None = None
     ultra_ethernet: bool = False
+    shipped_control: ShippedControl | None = None
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -392,11 +392,12 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         ProfileError: an invalid table.
         QuantityError: a text that is not a rate.
     """
-    from lossless.model.hardware.devices import NicProfile, StallPrevention
+    from lossless.model.hardware.devices import NicProfile, ShippedControl, StallPrevention
 
     dcqcn = raw.get("dcqcn")
     stall = raw.get("stall_prevention")
     reorder = raw.get("reorder")
+    shipped = raw.get("shipped_control")
     return NicProfile(
         name=name,
         product=raw["product"],
@@ -415,4 +416,7 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         if reorder is None
         else PacketReorder(reorder["able"], reorder.get("setting"), reorder.get("frames"), reorder["source"]),
         ultra_ethernet=raw.get("ultra_ethernet", False),
+        shipped_control=None
+        if shipped is None
+        else ShippedControl(shipped.get("algorithm"), shipped.get("defaults_of"), shipped["source"]),
     )

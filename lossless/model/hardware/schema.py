@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraint
 
 from lossless.ground.basics.errors import ProfileError, QuantityError
 from lossless.ground.basics.units import parse_length, parse_rate
+from lossless.model.hardware.devices import Algorithm
 from lossless.model.hardware.load_balancing import LoadBalancing
 from lossless.model.hardware.model import SONIC
 from lossless.model.hardware.tables import (
@@ -181,6 +182,14 @@ class DcqcnFile(_Strict):
     rows: Text
 
 
+class ShippedControlFile(_Strict):
+    """The congestion control as shipped, and the product whose DCQCN defaults the table has, if not its own."""
+
+    algorithm: Algorithm | None = None
+    defaults_of: Text | None = None
+    source: Text
+
+
 class StallFile(_Strict):
     """The time after which the adapter stops pausing its switch."""
 
@@ -216,6 +225,7 @@ class NicFile(_Strict):
     ultra_ethernet: Literal[True] | None = None
     sources: dict[str, Text]
     dcqcn: DcqcnFile | None = None
+    shipped_control: ShippedControlFile | None = None
     stall_prevention: StallFile | None = None
     reorder: ReorderFile | None = None
 

@@ -372,6 +372,11 @@ def test_a_wrong_switch_profile_earns_a_located_message(
         ),
         ("able = true", 'able = "yes"', "reorder.able: is 'yes'; expected a valid boolean"),
         ("able = true", "able = true\nframes = 0", "reorder.frames: is 0; expected greater than 0"),
+        (
+            'algorithm = "ZTR-RTTCC"',
+            'algorithm = "HPCC"',
+            "shipped_control.algorithm: is 'HPCC'; expected 'DCQCN' or 'ZTR-RTTCC'",
+        ),
     ],
 )
 def test_a_wrong_adapter_profile_earns_a_located_message(

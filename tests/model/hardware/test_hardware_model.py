@@ -208,6 +208,25 @@ def test_dcqcn_defaults_lie_in_their_own_range() -> None:
             assert nic.dcqcn["CNP_802P_PRIO"].default == nic.cnp_priority
 
 
+def test_an_algorithm_is_named_where_a_source_names_it_and_unknown_elsewhere() -> None:
+    shipped = {name: load_nic(name).shipped_control for name in nic_names()}
+    assert {name: known and (known.algorithm, known.defaults_of) for name, known in shipped.items()} == {
+        "amd-pollara-400": (None, None),
+        "bluefield-3": ("ZTR-RTTCC", None),
+        "broadcom-thor-2": ("DCQCN", None),
+        "connectx-6-dx": ("DCQCN", None),
+        "connectx-7": ("ZTR-RTTCC", "BlueField-3"),
+        "connectx-8": (None, "BlueField-3"),
+    }
+
+
+def test_borrowed_defaults_are_those_of_the_product_that_is_named() -> None:
+    by_product = {nic.product: nic for nic in map(load_nic, nic_names())}
+    for nic in by_product.values():
+        if nic.shipped_control and nic.shipped_control.defaults_of:
+            assert nic.dcqcn == by_product[nic.shipped_control.defaults_of].dcqcn
+
+
 def test_mlx5_pauses_for_eight_seconds_unless_told_otherwise() -> None:
     stall = load_nic("connectx-7").stall_prevention
     assert stall is not None
