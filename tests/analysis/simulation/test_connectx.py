@@ -9,7 +9,13 @@ from hypothesis import given, strategies as st
 
 from lossless.analysis.simulation.engine.network import SimDcqcn
 from lossless.analysis.simulation.question.instance import instantiate
-from lossless.analysis.simulation.question.nodes import dcqcn, dcqcn_defaults, dcqcn_of
+from lossless.analysis.simulation.question.nodes import (
+    RateControl,
+    dcqcn,
+    dcqcn_defaults,
+    dcqcn_of,
+    rate_control,
+)
 from lossless.model.hardware.load import load_nic, nic_names
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared, deployed, put
 
@@ -139,7 +145,11 @@ def test_without_congestion_control_a_host_runs_none() -> None:
 def test_at_a_deployed_switch_the_nic_that_is_asked_for_is_assumed() -> None:
     found = put(deployed(), nic=load_nic("connectx-7"))
     assert found.dcqcn == dcqcn(CONNECTX)
-    assert found.assumed[0] == "DCQCN's byte counter counts in units of 64 B; sources disagree on the unit"
+    assert found.assumed[:2] == (
+        "DCQCN's byte counter counts in units of 64 B; sources disagree on the unit",
+        "congestion control of senders: ZTR-RTTCC of ConnectX-7; DCQCN of BlueField-3 defaults stands for it; "
+        "congestion_control: pfc-only shows them without any",
+    )
 
 
 def test_the_nic_that_an_intent_names_goes_before_the_one_that_is_asked_for() -> None:
@@ -173,3 +183,60 @@ def test_each_host_sends_as_its_own_adapter_does(first: str) -> None:
     )
     flows = instantiate(found, 1).network.flows
     assert len({flow.dcqcn for flow in flows}) == 2
+    assert {control.name for control in found.rate_controls} == {
+        "DCQCN of Thor 2 (BCM57608), parameters unknown; PFC alone stands for it",
+        "ZTR-RTTCC of ConnectX-7; DCQCN of BlueField-3 defaults stands for it",
+    }
+
+
+# --- whose congestion control a run has ---
+
+
+def control(policy: Any, nic: str = "connectx-6-dx") -> RateControl:
+    """Return the one congestion control of the senders of an intent, whose links have a rate of every adapter."""
+    links = [{"a": "l1", "b": f"h{n}", "links": "1 x 200G", "cable": "3m"} for n in (1, 2)]
+    devices = {"l1": {"role": "leaf"}, "h1": {"role": "host"}, "h2": {"role": "host"}}
+    topology = {"leaf_spine": None, "devices": devices, "links": links}
+    view = declared({"congestion_control": policy, "hardware": {"nic": nic}, "topology": topology})
+    (found,) = put(view).rate_controls
+    return found
+
+
+def test_an_adapter_that_ships_with_dcqcn_and_its_own_defaults_is_named_by_them() -> None:
+    assert control("dcqcn") == RateControl("DCQCN of ConnectX-6 Dx defaults", stands_in=False)
+
+
+def test_a_parameter_that_the_intent_changes_is_named_and_one_it_repeats_is_not() -> None:
+    stated = {"rpg_time_reset": "300us", "rpg_ai_rate": "1G"}
+    assert control({"dcqcn": stated}).name == "DCQCN of ConnectX-6 Dx defaults but for rpg_ai_rate"
+
+
+def test_dcqcn_stands_for_another_algorithm_and_for_an_unknown_one() -> None:
+    assert control("dcqcn", "bluefield-3") == RateControl(
+        "ZTR-RTTCC of BlueField-3; DCQCN of BlueField-3 defaults stands for it", stands_in=True
+    )
+    assert control("dcqcn", "connectx-8") == RateControl(
+        "unknown algorithm of ConnectX-8 SuperNIC; DCQCN of BlueField-3 defaults stands for it",
+        stands_in=True,
+    )
+
+
+def test_pfc_alone_is_named_where_it_is_declared() -> None:
+    view = declared(PFC_ONLY)
+    assert put(view).rate_controls == (RateControl("PFC alone", stands_in=False),)
+    assert not any("congestion control of senders" in text for text in put(view).assumed)
+
+
+def test_without_a_nic_pfc_alone_stands_for_the_unknown() -> None:
+    assert put(deployed()).rate_controls == (
+        RateControl("unknown algorithm; PFC alone stands for it", stands_in=True),
+    )
+
+
+def test_a_host_that_was_read_has_the_parameters_that_were_read() -> None:
+    (host, *_) = declared({"congestion_control": "dcqcn"}).fabric.hosts
+    read = host.qos._replace(nic=None, dcqcn=host.qos.dcqcn._replace(provenance="deployed"))
+    assert rate_control(read, None) == RateControl("DCQCN as read from hosts", stands_in=False)
+    assert rate_control(host.qos._replace(dcqcn=read.dcqcn), None) == RateControl(
+        "ZTR-RTTCC of ConnectX-7; DCQCN as read from hosts stands for it", stands_in=True
+    )

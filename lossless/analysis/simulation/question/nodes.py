@@ -11,7 +11,11 @@ Seitz, Deadlock-free message routing in multiprocessor interconnection networks,
 
 DCQCN comes from the parameters by their ConnectX names. Meanings and units: NVIDIA DOCA 3.4.0, DCQCN congestion
 control parameters. Sources disagree on the unit of RPG_BYTE_RESET; it is read as 64 bytes, which makes the default of
-32,767 the 2 MB that Spirent's RoCEv2 profile of DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb).
+32,767 the 2 MB that Spirent's RoCEv2 profile of DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb). mlxconfig
+says bytes (mstflint mlxconfig/mlxconfig_dbs/mlxconfig_host.db @b9d9e84), which would be 8 packets of 4 KiB.
+
+What a NIC runs as shipped is a fact of its profile. Where that is another algorithm than DCQCN, or unknown, DCQCN
+stands for it (:func:`rate_control`).
 
 No pacing lock: at ConnectX's least rate of 1 Mb/s a frame would block its queue pair for 33 ms although the rate has
 risen long since. That lock is known from a simulator's code, not from NICs, and it hides the waves in which senders
@@ -29,7 +33,7 @@ from lossless.analysis.simulation.engine.network import SimDcqcn
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
+from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, joined
 
 if TYPE_CHECKING:
     import random
@@ -84,6 +88,55 @@ def dcqcn_defaults(nic: NicProfile) -> SimDcqcn | None:
 def dcqcn(values: Mapping[str, int]) -> SimDcqcn:
     """Return DCQCN parameters from values by ConnectX's names, in lower case, and in ConnectX's units."""
     return SimDcqcn(pacing_lock=False, **{field: of(values[name]) for name, (field, of) in _FIELDS.items()})
+
+
+class RateControl(NamedTuple):
+    """The congestion control of senders, by a name that says whose parameters it has.
+
+    ``stands_in``: it is not what their NIC is known to run as shipped; the name then has both.
+    """
+
+    name: str
+    stands_in: bool
+
+
+PFC_ALONE = "PFC alone"
+
+
+def rate_control(host: HostQos | None, nic: NicProfile | None) -> RateControl:
+    """Return the congestion control that a host has in a run; of a NIC by its defaults where no host is known."""
+    if host is not None and host.dcqcn.enabled is False:
+        return RateControl(PFC_ALONE, stands_in=False)
+    nic = nic if host is None else host.nic
+    read = host is not None and host.dcqcn.provenance == "deployed"
+    shipped = nic.shipped_control if nic is not None else None
+    algorithm = shipped.algorithm if shipped is not None else None
+    runs = _dcqcn_as_read(host) if read else _dcqcn_by_defaults(host, nic)
+    own = read or (shipped is not None and shipped.defaults_of is None)
+    if runs is not None and own and (algorithm == "DCQCN" or nic is None):
+        return RateControl(runs, stands_in=False)
+    of = "" if nic is None else f" of {nic.product}"
+    unmodeled = f"{algorithm or 'unknown algorithm'}{of}"
+    if algorithm == "DCQCN" and runs is None:
+        unmodeled += ", parameters unknown"
+    return RateControl(f"{unmodeled}; {runs or PFC_ALONE} stands for it", stands_in=True)
+
+
+def _dcqcn_as_read(host: HostQos | None) -> str | None:
+    return "DCQCN as read from hosts" if host is not None and dcqcn_of(host) else None
+
+
+def _dcqcn_by_defaults(host: HostQos | None, nic: NicProfile | None) -> str | None:
+    """Return the name of DCQCN with the parameters of a profile and of an intent, None without any."""
+    if nic is None or not nic.dcqcn:
+        return None
+    shipped = nic.shipped_control
+    product = (shipped and shipped.defaults_of) or nic.product
+    defaults = {name.lower(): parameter.default for name, parameter in nic.dcqcn.items()}
+    changed = (
+        () if host is None else [name for name, value in host.dcqcn.values if defaults.get(name) != value]
+    )
+    return f"DCQCN of {product} defaults{f' but for {joined(changed)}' if changed else ''}"
 
 
 def with_parameters(before: SimDcqcn, values: Mapping[str, int]) -> SimDcqcn:

@@ -23,9 +23,11 @@ from lossless.analysis.simulation.question.lossy import (
 from lossless.analysis.simulation.question.nodes import (
     BYTE_RESET_UNIT,
     EcmpRoutes,
+    RateControl,
     SimTopology,
     dcqcn_defaults,
     dcqcn_of,
+    rate_control,
     sim_topology,
 )
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
@@ -43,7 +45,7 @@ from lossless.model.fabric.cluster import MOST_PEERS, MOST_SENDERS, PATTERNS
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch, SimWatchdog
     from lossless.model.fabric.cabling import Routing
@@ -145,6 +147,13 @@ class Scenario(NamedTuple):
     def dcqcn(self) -> SimDcqcn | None:
         """The DCQCN of the first NIC that runs it, None where none does."""
         return next(filter(None, self.dcqcn_of.values()), None)
+
+    @property
+    def rate_controls(self) -> tuple[RateControl, ...]:
+        """The congestion control of its senders, one for each kind of them; none of Ultra Ethernet."""
+        if self.senders is not None:
+            return ()
+        return _rate_controls((self.topology.host_of[nic] for nic in self.nics), self.question)
 
     @property
     def planes(self) -> list[list[int]]:
@@ -409,7 +418,19 @@ def _dcqcn(
         notes.append(
             f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit"
         )
+        limited = (host for key, host in kinds.items() if known[key] is not None)
+        notes += map(_in_words, _rate_controls(limited, question))
     return {nic: known[id(built.host_of[nic])] for nic in nics}, tuple(notes)
+
+
+def _rate_controls(hosts: Iterable[HostQos | None], question: Question) -> tuple[RateControl, ...]:
+    return tuple(dict.fromkeys(rate_control(host, question.nic) for host in hosts))
+
+
+def _in_words(control: RateControl) -> str:
+    """Return the note on a congestion control; where it stands for another, how to see the run without any."""
+    without = "; congestion_control: pfc-only shows them without any" if control.stands_in else ""
+    return f"congestion control of senders: {control.name}{without}"
 
 
 def _without(host: HostQos | None, question: Question) -> str:
