@@ -74,8 +74,8 @@ class SlowReactionPoint:
         self.cut_due = at_ps + _ps(self.p.decrease_us)
         if not self.cnp_for_cut:
             return
-        risen = self.timer_stage > 0 or self.byte_stage > 0
-        if self.p.clamp or (self.p.clamp_after_increase and risen):
+        by_timer = self.p.clamp_after_increase and self.timer_stage > 0
+        if self.p.clamp or self.byte_stage > 0 or by_timer:
             self.target_bps = self.rate_bps
         factor = 1 - self.alpha * self.p.alpha_to_rate
         self.rate_bps = max(self.rate_bps * max(factor, self.p.min_decrease), self.p.min_rate_bps)

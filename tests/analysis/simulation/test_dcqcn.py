@@ -156,6 +156,12 @@ def test_a_cut_after_an_increase_may_leave_the_target_where_it_was() -> None:
     assert rates(point, 618) == [68.75]
 
 
+def test_a_cut_after_an_increase_by_bytes_lowers_the_target_whatever_counts_for_the_timer() -> None:
+    point = after_cnp_at_10(clamp_after_increase=False, byte_reset=10_000).at(14).send(10_000)
+    point.cnp(15)
+    assert (point.at(18).target_gbps, point.rate_gbps) == (75, 37.5)
+
+
 @pytest.mark.parametrize(("clamp", "target"), [(False, 100), (True, 50)])
 def test_only_a_clamp_lowers_the_target_at_a_cut_without_an_increase_before(
     clamp: bool, target: float

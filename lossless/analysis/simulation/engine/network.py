@@ -145,8 +145,10 @@ class SimDcqcn(NamedTuple):
     """DCQCN parameters by their meaning; :mod:`lossless.analysis.simulation.question.nodes` has ConnectX names.
 
     ``byte_reset`` 0 and ``cnp_gate_us`` 0: off. A cut takes the part ``alpha_to_rate`` times alpha of the rate away. At
-    ``release_bps`` (0: line rate) the rate is no longer limited. ``pacing_lock``: a frame's rate sets when the next may
-    start, even if the rate changes meanwhile.
+    ``release_bps`` (0: line rate) the rate is no longer limited. A cut after an increase by the byte counter lowers the
+    target to the rate; ``clamp_after_increase``: one after an increase by the timer too (mstflint
+    mlxconfig/mlxconfig_dbs/mlxconfig_host.db @b9d9e84, CLAMP_TGT_RATE_AFTER_TIME_INC); ``clamp``: every cut.
+    ``pacing_lock``: a frame's rate sets when the next may start, even if the rate changes meanwhile.
     """
 
     g: float

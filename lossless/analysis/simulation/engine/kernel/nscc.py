@@ -134,7 +134,7 @@ def _cut_rate(point: Any, params: Any) -> None:
     """Cut the rate, as a CNP has come since the last check; the cut restarts recovery."""
     checked_at = point.next_decrease_at
     point.next_decrease_at += params.decrease_ps
-    if params.clamp or (params.clamp_after_increase and (point.time_stage or point.byte_stage)):
+    if params.clamp or point.byte_stage or (params.clamp_after_increase and point.time_stage):
         point.target_bps = point.rate_bps
     kept = max(1 - point.alpha * params.alpha_to_rate, params.min_decrease)
     point.rate_bps = max(params.min_rate_bps, point.rate_bps * kept)
