@@ -1,7 +1,7 @@
 """How long a sender needs to come back to line rate after CNPs, by the formulas of the packet-level reference.
 
 ns-3, inet-tub/ns3-datacenter simulator/ns-3.39/src/point-to-point/model/rdma-hw.cc @060976e, Mellanox's version of
-DCQCN, has the cut, three ways to increase and a timer; the byte counter, which it lacks, is that of Zhu et al.,
+DCQCN, has the cut, three kinds of increase and a timer; the byte counter, which it lacks, is that of Zhu et al.,
 SIGCOMM 2015. The table of docs/validation.md is computed here.
 """
 
