@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
+from lossless.formats.sonic.read.tables import PORT_MAPS
 from tests.formats.importing.imports import imported, telling
 from tests.formats.sonic.devices import Config, base
 
@@ -49,6 +50,9 @@ def _bracketed_lists(config: Config) -> None:
 def _zeros(config: Config) -> None:
     dscps = config["DSCP_TO_TC_MAP"]["AZURE"]
     dscps["026"] = dscps.pop("26")
+    for table in PORT_MAPS.values():
+        for row in config[table].values():
+            row["03"] = row.pop("3")
     config["SCHEDULER"]["scheduler.0"]["weight"] = "014"
     config["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = " 0819200 "
 

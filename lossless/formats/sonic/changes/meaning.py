@@ -46,6 +46,7 @@ OBJECTS = tuple(dict.fromkeys(REFERENCES.values()))
 NO_FIELDS = "NULL"
 """The field by which Redis keeps a row that has none (sonic-swss-common, ConfigDBConnector)."""
 _NUMBERED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
+_MAPS = frozenset(PORT_MAPS.values())
 
 
 class Cell(NamedTuple):
@@ -217,8 +218,8 @@ def _plain_last(fields: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
 
 
 def _index(table: str, field: str) -> str:
-    """Return the field of a ``..._MAP`` table as a plain decimal number; other fields unchanged."""
-    number = whole_number(field) if table.endswith("_MAP") and table != "PORT_QOS_MAP" else None
+    """Return the field of a map as the number it is."""
+    number = whole_number(field) if table in _MAPS else None
     return field if number is None else str(number)
 
 
