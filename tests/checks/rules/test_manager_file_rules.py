@@ -118,6 +118,24 @@ def test_a_number_is_out_of_range_exactly_where_its_field_ends(one: Any, number:
     assert bool(found) == (not first <= number <= one.wire[1])
 
 
+@pytest.mark.parametrize(
+    ("text", "replaced"),
+    [
+        ("300", "-1"),
+        ("-2", "-1"),
+        ("4294967301", "5"),
+        ("0x100000000", "0"),
+        ("-4294967295", "1"),
+        ("99999999999999999999", "-1"),
+        ("-99999999999999999999", "0"),
+    ],
+)
+@pytest.mark.parametrize("key", ["qos_high_limit", "qos_swe_high_limit"])
+def test_the_number_that_replaces_another_is_the_one_opensm_goes_by(key: str, text: str, replaced: str) -> None:
+    finding = only("IB017", *conf(f"qos TRUE\n{key} {text}\n"))
+    assert finding.data == {"key": key, "text": text, "replaced": replaced}
+
+
 @given(st.from_regex(r"[A-Za-z0-9]{1,8}", fullmatch=True))
 def test_any_word_but_two_is_false_without_a_message(word: str) -> None:
     found = drawn("IB016", *conf(f"lmc 0\nqos {word}\n"))

@@ -40,6 +40,8 @@ State a value of the range that the message names.
 - opensm 3.3.23, run: `max_op_vls 9`, `packet_life_time 0x40`, `subnet_timeout 99` are taken without a word; `lmc 9`
   becomes 0, `sm_priority 16` 0, `m_key_protection_level 5` 2, `part_enforce bth` both; on ports of eight lanes
   `max_op_vls 9` gives VL0-7, and `max_op_vls 0` changes nothing
+- linux-rdma/opensm opensm/osm_subnet.c @fa74b98c (opts_parse_int32 keeps the low 32 bits of strtol; then
+  subn_verify_high_limit replaces what is not 0 to 255 by -1)
 - opensm 3.3.23, run: of `qos_vlarb_high 15:4,1:300` it warns that lane and weight are out of range, of 71 pairs that
   those beyond 64 are dropped
 - the file that `opensm -c` of 3.3.23 writes: of vl_stall_count and leaf_vl_stall_count, zero is undefined
@@ -60,7 +62,7 @@ from lossless.model.fabric.infiniband.subnet import c_number, taken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Option, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Option, OptionValue, Subnet
 
 
 _STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})
@@ -78,7 +80,7 @@ def check(subnet: Subnet) -> Results:
             continue
         loaded = taken(option, setting.text)
         if loaded.loss == "replaced":
-            yield _replaced(setting, option)
+            yield _replaced(setting, option, loaded)
         elif isinstance(loaded.value, int) and not isinstance(loaded.value, bool) and not loaded.loss:
             yield from _unchecked(setting, option, loaded.value)
         elif option.key.endswith(ARBITRATION_TABLES) and is_on(subnet, "qos") and setting.text != "(null)":
@@ -112,13 +114,15 @@ def _is_pair(entry: str) -> bool:
     return 0 <= lane <= LAST_VL and 0 <= weight <= MOST_WEIGHT
 
 
-def _replaced(setting: ManagerSetting, option: Option) -> Violation:
+def _replaced(setting: ManagerSetting, option: Option, loaded: OptionValue) -> Violation:
     allowed = f"{option.legal[0]} to {option.legal[1]}" if option.legal else ", ".join(option.choices)
+    wrapped = option.kind == "i32" and c_number(setting.text) not in range(-(2**31), 2**31)
     return Violation(
         origin=setting.origin,
-        message=f"{setting.key} {setting.text} is not taken; opensm goes by {option.replaced} instead",
+        message=f"{setting.key} {setting.text} is not taken; opensm goes by {loaded.value} instead",
+        note="it keeps the lowest 32 bits of the number" if wrapped else "",
         help=f"it takes {allowed}",
-        data={"key": setting.key, "text": setting.text, "replaced": option.replaced},
+        data={"key": setting.key, "text": setting.text, "replaced": str(loaded.value)},
     )
 
 

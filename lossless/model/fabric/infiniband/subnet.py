@@ -499,10 +499,10 @@ def _from_c(text: str) -> int:
 
 
 def _signed(definition: Option, text: str) -> OptionValue:
-    """Return opensm's value of an i32, read unchecked: the low 32 bits of a number at the text's beginning, else 0."""
+    """Return the value of a text that opensm does not check: the low 32 bits of what strtol makes of its beginning."""
     match = _C_NUMBER.match(text)
     number = _from_c(match[0]) if match else 0
-    low = (number + 2**31) % 2**32 - 2**31
+    low = (min(max(number, -(2**63)), 2**63 - 1) + 2**31) % 2**32 - 2**31
     loss: Loss = "silently zero" if c_number(text) is None else "" if low == number else "replaced"
     return _within(definition, low, loss)
 
