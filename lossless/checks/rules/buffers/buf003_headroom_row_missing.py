@@ -13,8 +13,9 @@ configured; the rule fires where there is none. BUF004 reports a missing length 
 does not have.
 
 ## Why it breaks a lossless fabric
-Without a row the switch creates no lossless group: PFC is on, but the port never sends a pause, and a full buffer
-drops. The only trace is a line in syslog.
+Without a row the switch creates no lossless group: PFC is on without headroom, and packets of the lossless class drop.
+Whether the port sends a pause before it drops depends on the chip: on `broadcom-dnx`, pauses for groups with a lossy
+profile were reported. buffermgrd leaves a line in syslog.
 
 ## Bad
 ```json config_db base=leaf
@@ -56,7 +57,8 @@ headroom for the real length; or choose a HWSKU that has the row, and those of t
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b
-- sonic-net/sonic-buildimage issues 5837 and 24903 (no row, no lossless group)
+- sonic-net/sonic-buildimage issue 5837, pull request 24903 (no row, no lossless group)
+- sonic-net/sonic-mgmt issue 13503 (`broadcom-dnx`: the lossy maximum is above the XOFF threshold, and PFC frames come)
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ or whose groups are all set by hand.
 
 ## Why it breaks a lossless fabric
 SONiC derives the lossless groups of a port from speed and length, in the dynamic buffer model also the headroom of
-groups that have a row, and skips a port without a length. PFC is
-then on without headroom: the port never pauses its peer, and a full buffer drops.
+groups that have a row, and skips a port without a length. PFC is then on without headroom, and packets of the lossless
+class drop. Whether the port sends a pause before it drops depends on the chip: on `broadcom-dnx`, pauses for groups
+with a lossy profile were reported.
 
 ## Bad
 ```json config_db base=leaf
@@ -41,7 +42,8 @@ Set the length in `CABLE_LENGTH|AZURE` to the next row of the HWSKU that is not 
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp and buffermgrdyn.cpp (refreshPgsForPort) @e6b0c5b
-- sonic-net/sonic-swss issue 3548; sonic-net/SONiC issue 480 (drops with PFC on and no headroom)
+- sonic-net/sonic-swss pull request 3548 (no profile for 0m); sonic-net/SONiC issue 480 (drops with PFC on, headroom 0)
+- sonic-net/sonic-mgmt issue 13503 (`broadcom-dnx`: the lossy maximum is above the XOFF threshold, and PFC frames come)
 """
 
 from __future__ import annotations
