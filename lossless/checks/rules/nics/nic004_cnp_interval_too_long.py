@@ -4,12 +4,15 @@ Severity: warning
 Subject: intent, hosts
 
 ## What it does
-Reads the stated interval between CNPs of one flow. Above the 50 us of the DCQCN paper it warns; NICs default to
-4 us, and published tunings go down to 0.
+Reads the stated least interval between CNPs: of one flow, or of all flows of a port, as the firmware's
+ROCE_CC_CNP_MODERATION has it. It warns above the 50 us of the DCQCN paper, whose links have 40G. That 50 us or less is
+short enough for a faster link is not checked. The profiles of ConnectX NICs have 4 us.
 
 ## Why it breaks a lossless fabric
-A sender receives at most one CNP per interval. In 50 us a 400G NIC sends 2.5 MB more, several times the buffer that a
-switch fills for one port before it pauses: PFC acts before the second CNP.
+A sender gets at most one CNP per interval, and keeps the rate that the first one left it until the next. In 50 us a
+NIC at line rate sends 0.25 MB at 40G and 2.5 MB at 400G. One sender does not force a pause with that: a port of the
+leaves of examples/roce-256 may hold 34.6 MB. An incast does: where 32 ports fill, each may hold a 33rd of the pool,
+2.1 MB, and PFC acts before the second CNP.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -21,14 +24,16 @@ congestion_control:
 ## Good
 ```yaml intent base=leaf-spine
 congestion_control:
-  dcqcn: {cnp_interval: 50us}
+  dcqcn: {cnp_interval: 4us}
 ```
 
 ## Fix
-Leave `cnp_interval` out, or shorten it; 4us is the default of ConnectX NICs.
+Leave `cnp_interval` out, or shorten it. ConnectX firmware prints 4 us as its value, older versions 0 or 2.
 
 ## Sources
 - Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (N = 50 us, at 40G)
+- Mellanox/mstflint mlxconfig/mlxconfig_dbs/mlxconfig_host.db @b9d9e844 (MIN_TIME_BETWEEN_CNPS, in microseconds;
+  ROCE_CC_CNP_MODERATION); public mlxconfig query prints (4, and 0 or 2 in older firmware)
 - Peng et al., Barre, USENIX ATC 2025, table 2 (default 4, tuned 0 to 2)
 """
 
@@ -45,7 +50,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 LONGEST_US = 50
-"""The longest interval between CNPs in us: N of the DCQCN paper, at 40G; faster links need no longer one."""
+"""N of the DCQCN paper, at 40G; no source says how much less a faster link needs."""
 
 
 def check(view: View) -> Results:
