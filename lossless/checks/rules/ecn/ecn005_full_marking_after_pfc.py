@@ -11,8 +11,9 @@ egress holds more at the first XOFF, so T(1) is the tightest case. Where even Km
 it.
 
 ## Why it breaks a lossless fabric
-Between Kmin and Kmax only a few per cent of the packets are marked. When PFC starts first, senders never get the strong
-signal of the upper curve, and the pauses that ECN should have prevented propagate upstream.
+Between Kmin and Kmax a share of the packets is marked that grows from none to Pmax: 5 % on stock SONiC, 100 % in the
+preset `nvidia`. Above Kmax every packet is. When PFC starts first, senders do not get the strong signal of the upper
+curve, and the pauses that ECN should have prevented propagate upstream.
 
 ## Bad
 ```json config_db base=leaf

@@ -9,9 +9,11 @@ Looks for the thresholds that stock SONiC ships, 1 MiB, 2 MiB and 5 %, on lossle
 and reports their queuing delay there. Slower links are not checked.
 
 ## Why it breaks a lossless fabric
-A threshold in bytes is another delay at every speed: 0.2 ms of queue at 40G are 21 us at 400G. The shipped values come
-from storage networks. Whether they mark early enough before PFC stops the link, and late enough not to slow a
-collective down, was not tested for this fabric.
+A threshold in bytes is another delay at every speed: 0.2 ms of queue at 40G are 21 us at 400G. The published experiment
+with these values has two senders of 40G, one of them 1.77 ms away. Whether they mark early enough before PFC stops a
+faster link, and late enough not to slow a collective down, depends on the fabric. Published thresholds
+differ: NVIDIA's RoCE profile has 150,000 B, 1,500,000 B and 100 %, and no source says that one choice is right for
+every fabric.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -36,25 +38,26 @@ classes:
 ```yaml intent base=leaf-spine
 classes:
   rdma:
-    ecn: {min: 150 kB, max: 1500 kB, probability: 100%}
+    ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}
 ```
 
 ```json config_db base=leaf
 {
   "WRED_PROFILE": {"AZURE_LOSSLESS": {
-    "green_min_threshold": "150000",
-    "green_max_threshold": "1500000",
-    "green_drop_probability": "100"
+    "green_min_threshold": "819200",
+    "green_max_threshold": "3276800",
+    "green_drop_probability": "20"
   }}
 }
 ```
 
 ## Fix
-Choose the thresholds for these links: from the round-trip time, the buffer and the fan-in of this fabric.
+Choose the thresholds for these links: `lossless tune` searches them for the workloads of the intent, and
+`lossless simulate` shows what those in use do. Those of the example above are what examples/roce-256 has.
 
 ## Sources
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b (the values)
-- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, appendix B (where they were tested)
+- Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, appendix B (1 MB, 2 MB and 5 %, the experiment)
 - CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1,500,000 B, 100 %)
 """
 
@@ -98,8 +101,8 @@ def _storage_default_thresholds(use: WredUse, fast: list[PortSet]) -> Violation:
     return Violation(
         origin=use.wred.origin,
         message=f"ECN marks from 1 MiB to 2 MiB with 5 %, stock SONiC's storage default: a queue of {spans}",
-        note=f"the values were tested on storage at 40G, where they are {_span(_TESTED_BPS)}",
-        help="choose them for this fabric; NVIDIA's RoCE profile, for one, has 150,000 B and 1,500,000 B",
+        note=f"the published experiment with them has senders of 40G, where they are {_span(_TESTED_BPS)}",
+        help="choose them for this fabric: lossless tune searches thresholds for the workloads of an intent",
         data={
             "min_bytes": _KMIN_BYTES,
             "max_bytes": _KMAX_BYTES,
