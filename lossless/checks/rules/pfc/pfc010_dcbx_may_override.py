@@ -9,9 +9,11 @@ Looks for `hosts.dcbx: firmware`. With `os`, the default, the rendered script ta
 before it sets anything.
 
 ## Why it breaks a lossless fabric
-ConnectX firmware is willing by default: it takes the PFC and ETS settings that its neighbor offers over LLDP. A switch
-that offers none changes nothing; one that does, or a replacement that does, switches the lossless priority off at the
-next link-up, with no trace in any file.
+Firmware that runs DCBX takes the PFC and ETS settings that its neighbor offers over LLDP if it is willing, and
+ConnectX firmware is by default (DCBX_WILLING True). It runs DCBX only where LLDP_NB_DCBX is True, and LLDP_NB_RX_MODE
+and LLDP_NB_TX_MODE are ALL. The default of the first is False in public mlxconfig prints: such a NIC takes nothing
+until somebody turns it on. Where it is on, a switch that offers no PFC changes nothing; one that does, or a
+replacement that does, may switch the lossless priority off at the next link-up, with no trace in any file.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -25,10 +27,12 @@ hosts: {dcbx: os}
 ```
 
 ## Fix
-Leave `dcbx` out, or set DCBX_WILLING to 0 in the firmware and waive this rule.
+Leave `dcbx` out. Or make sure that the firmware of all NICs has LLDP_NB_DCBX False, or DCBX_WILLING False, and waive
+this rule.
 
 ## Sources
-- firmware default in several independent mlxconfig query prints (DCBX_WILLING True)
+- firmware default in several independent mlxconfig query prints (DCBX_WILLING True, LLDP_NB_DCBX False)
+- Mellanox/mstflint mlxconfig/mlxconfig_dbs/mlxconfig_host.db @b9d9e844 (LLDP_NB_DCBX applies where both modes are ALL)
 - Mellanox/mlnx-tools python/mlnx_qos @088fadb (--dcbx os)
 """
 
@@ -52,8 +56,8 @@ def check(view: View) -> Results:
         elif host.dcbx == "firmware" and host.pfc_priorities:
             yield Violation(
                 origin=host.at("dcbx"),
-                message="the NICs' firmware runs DCBX: what a switch offers at link-up overrides their PFC",
-                note="ConnectX firmware is willing by default (DCBX_WILLING)",
+                message="DCBX is left to the NICs' firmware: what a switch offers at link-up may override their PFC",
+                note="it takes it where LLDP_NB_DCBX is on (off by default) and DCBX_WILLING is (on by default)",
                 help="leave hosts.dcbx out: the rendered script then gives DCBX to the host"
                 if host.provenance == "intent"
                 else "give DCBX to the host: mlnx_qos -i IF --dcbx os",
