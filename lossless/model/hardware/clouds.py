@@ -51,7 +51,10 @@ EFA = CloudNetwork(
     why="SRD delivers every packet itself, by many paths and in any order, and AWS runs the switches",
     decides=(
         ("FI_EFA_USE_DEVICE_RDMA", "libfabric sees by itself whether the device can, from 1.18 on"),
-        ("FI_EFA_FORK_SAFE", "aws-ofi-nccl sets it where the kernel needs it"),
+        (
+            "FI_EFA_FORK_SAFE",
+            "aws-ofi-nccl sets it to 1 on NVIDIA GPUs, whatever the kernel, unless the job has it",
+        ),
         ("FI_EFA_ENABLE_SHM_TRANSFER", "aws-ofi-nccl has libfabric switch it off"),
         ("RDMAV_*", "aws-ofi-nccl says to use none of them: on newer kernels one breaks jobs"),
     ),

@@ -131,7 +131,9 @@ def test_a_number_is_out_of_range_exactly_where_its_field_ends(one: Any, number:
     ],
 )
 @pytest.mark.parametrize("key", ["qos_high_limit", "qos_swe_high_limit"])
-def test_the_number_that_replaces_another_is_the_one_opensm_goes_by(key: str, text: str, replaced: str) -> None:
+def test_the_number_that_replaces_another_is_the_one_opensm_goes_by(
+    key: str, text: str, replaced: str
+) -> None:
     finding = only("IB017", *conf(f"qos TRUE\n{key} {text}\n"))
     assert finding.data == {"key": key, "text": text, "replaced": replaced}
 
