@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 MOST_NICS_PAUSED = 0.1
-"""The limit of the share of NIC ports with any pause. A convention of this project: no public source states one."""
+"""Limit of the share of NIC ports with any pause. A convention of this project: no source that states one was found."""
 LONGEST_PAUSE_QUANTA = 65_535
 """The longest pause of one frame: ``pause_time`` has 16 bits, in units of 512 bit times (IEEE 802.3-2018, 31B.2;
 802.1Q-2018 clause 36 uses the same unit). A longer pause takes a second request: the congestion persists.

@@ -13,8 +13,8 @@ profile that is not in the file (CFG002), are left alone.
 ## Why it breaks a lossless fabric
 A list limits, for each pool, how much all queues or groups of the port may hold together. NVIDIA's driver gives the
 port a limit of 0 in each pool that the list leaves out: its lossless queues have only their reserved buffer, which is
-0, and frames that ingress kept are dropped at egress, without a pause. No public source describes the behavior of other
-chips.
+0, and frames that ingress kept are dropped at egress, without a pause. What other chips do was found in no
+source.
 
 ## Bad
 ```json config_db base=leaf

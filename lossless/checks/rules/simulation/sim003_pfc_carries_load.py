@@ -41,8 +41,8 @@ values, `lossless simulate --workload permutation` shows the run.
 - IEEE 802.3-2018, 31B.2 (`pause_time`: 16 bits, in units of 512 bit times)
 - Cisco MDS NX-OS 9.4(2a), port-monitor policy fabricmon_edge_policy, read in the running configuration of a switch
   (`counter txwait poll-interval 1 delta rising-threshold 30`: Fibre Channel, whose credits hold a port back as PFC
-  does; of PFC no public source states a limit)
-- convention of this project: 10 % of NIC ports, since no public source states a limit
+  does; of PFC no source with a limit was found)
+- convention of this project: 10 % of NIC ports, since no source with a limit was found
 - Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (ECN is to act before PFC)
 """
 
