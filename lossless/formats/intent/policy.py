@@ -157,14 +157,17 @@ class DcqcnIntent(Model):
     cnp_priority: Priority | None = None
     """Priority of congestion notifications, 0 to 7. Left out: that of the class their DSCP belongs to. Example: `6`"""
     cnp_interval: Duration | None = Field(default=None, description="min_time_between_cnps")
-    """Least time between two CNPs of a flow, in whole microseconds, with its unit (min_time_between_cnps). Left out:
-    that of the NIC profile.
+    """Least time between two CNPs, of a flow or of a port as the firmware has it, in whole microseconds, with its unit
+    (min_time_between_cnps). Left out: that of the NIC profile.
     Example: `4us`
     """
     dce_tcp_g: int | None = Field(default=None, ge=0, le=1023)
-    """Weight of a new sample of alpha, in 1/1024, from 0 to 1023. Left out: that of the NIC profile. Example: `1019`"""
+    """Weight of the previous alpha at an update, in 1/1024, from 0 to 1023 (rule NIC006). Left out: that of the NIC
+    profile.
+    Example: `1019`
+    """
     dce_tcp_rtt: Duration | None = None
-    """Period of alpha's decay, in whole microseconds, with its unit. Left out: that of the NIC profile.
+    """Period of alpha's updates, in whole microseconds, with its unit. Left out: that of the NIC profile.
     Example: `1us`
     """
     initial_alpha_value: int | None = Field(default=None, ge=1, le=1023)
@@ -175,7 +178,7 @@ class DcqcnIntent(Model):
     Example: `0M`
     """
     rpg_min_dec_fac: Percent | None = None
-    """Most that one CNP takes off a rate, in whole percent. Left out: that of the NIC profile. Example: `50%`"""
+    """Least share of a rate that one cut leaves, in whole percent. Left out: that of the NIC profile. Example: `50%`"""
     rpg_min_rate: Rate | None = None
     """Least rate of a flow, in whole Mb/s, with its unit. Left out: that of the NIC profile. Example: `1M`"""
     rpg_gd: int | None = Field(default=None, ge=0, le=15)
