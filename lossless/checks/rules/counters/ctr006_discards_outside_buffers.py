@@ -39,8 +39,8 @@ on discards of ports.
 
 ## Sources
 - opencomputeproject/SAI inc/saiport.h @6d8326b: SAI_PORT_STAT_IN_DROPPED_PKTS counts packets dropped for want of buffer
-- sonic-net/sonic-utilities tests/mock_tables/t1/counter_db.json @691b1bbc4fd2: 32 ports of a 7050CX3 with 38 to 39
-  thousand discards, and none in its buffers
+- sonic-net/sonic-utilities tests/mock_tables/t1/counter_db.json @691b1bbc4fd2: 24 of 34 ports of a 7050CX3 with 37
+  to 39 thousand discards, and none in its buffers
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ means "off" with thresholds beyond any buffer. On a switch that runs another sys
 there the probability is always written, and not the default of a missing one.
 
 ## Why it breaks a lossless fabric
-With Kmin equal to Kmax the curve has no slope: below, no packet is marked, above, every packet is. The few per cent of
-the profile never apply. All senders slow down at once instead, the queue runs empty, and the link idles until their
-rates have recovered.
+With Kmin equal to Kmax the curve has no slope: below, no packet is marked, above, every packet is. The
+probability of the profile never applies. All senders slow down at once instead, the queue runs empty, and the link
+idles until their rates have recovered.
 
 ## Bad
 ```json config_db base=leaf

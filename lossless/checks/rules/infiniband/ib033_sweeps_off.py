@@ -30,8 +30,8 @@ sweep_interval 10
 Leave both out: sweeps then come every 10 s, and at once after a trap.
 
 ## Sources
-- opensm(8), of opensm 3.3.23: "-s 0 disables sweeping", 10 s by default; `opensm -c`: every trap causes a heavy
-  sweep with sweep_on_trap
+- opensm(8), of opensm 3.3.23: "-s 0 disables sweeping", 10 s by default; `opensm -c`: every trap 128 and 144
+  causes a heavy sweep with sweep_on_trap
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ switched off, or polled less than every 10 s. A group without a row is switched 
 checks `telemetry: off` and an `interval` above 10 s; an intent without telemetry is not checked.
 
 ## Why it breaks a lossless fabric
-A fabric that pauses does not fail, it slows down: no link is down and nothing is dropped. Pauses last milliseconds
-to seconds, and samples 30 s apart show none of it but a job that hangs now and then.
+A fabric that pauses does not fail, it slows down: no link is down and nothing is dropped. Pauses last microseconds to
+seconds. Samples 30 s apart show that there were some, and not when, how long, and what the queues held. The limit of
+10 s is a convention of this project: it is the interval that SONiC has for queues.
 
 ## Bad
 ```json config_db base=leaf
@@ -54,7 +55,9 @@ telemetry: {interval: 10s}
 `counterpoll port enable` and `counterpoll port interval 1000`; collect at least every 10 s.
 
 ## Sources
-- sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b (switches the groups on at boot)
+- sonic-buildimage files/build_templates/init_cfg.json.j2 @086b03b (rows that switch groups on, since 202411; before,
+  dockers/docker-orchagent/enable_counters.py); sonic-utilities config/main.py @691b1bb (config reload reads
+  init_cfg.json first)
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, 5.2 (pause counters of every port are collected)
 """
 
