@@ -8,9 +8,14 @@ a synchronous burst. Marks before PFC are a necessary condition of a quiet fabri
 module has no verdict.
 
 SAI defines a pool's shared size as its size less all reservations (opencomputeproject/SAI inc/saibuffer.h,
-SAI_BUFFER_POOL_ATTR_SHARED_SIZE). Broadcom's chips confirm it: where a pool leaves room in the chip for the
-reservations, groups share all of it; where it spans the chip, they share the rest (docs/validation.md has the recorded
-packet counts). Pools of NVIDIA chips are sized without the reservations, by the switch itself.
+SAI_BUFFER_POOL_ATTR_SHARED_SIZE). Broadcom's chips confirm it: a pool whose size contains its shared headroom contains
+the reservations too, and groups share the rest; where a pool leaves room in the chip for both, groups share all of it
+(docs/validation.md has the recorded packet counts). Pools of NVIDIA chips are sized without the reservations, by the
+switch itself.
+
+Where a chip divides its buffer into parts, each part has its share of every pool and counts by itself, and a group
+fills from one part. All ports that send may share one part, so T is that of one part. Where the number of parts is
+unknown, T is a range over :data:`POSSIBLE_PARTS`, and :class:`Trigger` has the smallest.
 
 The watchdog has its priorities from ``pfcwd_sw_enable`` and its timers from the port's PFC_WD row, and does not work
 while the PFCWD counters are off (sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b).
@@ -20,7 +25,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from lossless.analysis.buffers.headroom.port import lossless_profile
 from lossless.ground.basics.errors import QuantityError
@@ -30,7 +35,7 @@ from lossless.model.fabric.qos import UNREADABLE, includes_headroom
 from lossless.model.hardware.buffers import EGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, Pool, Wred
@@ -43,31 +48,76 @@ LARGEST_THRESHOLD = 2**31 - 1
 """Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
+POSSIBLE_PARTS = (1, 2, 4)
+"""The numbers of parts that public sources state of any chip's buffer (profiles/switches); a chip of which none states
+it may have any of them."""
+
+
+PARTS_UNKNOWN = "into how many parts the chip divides its buffer is unknown, and XOFF depends on it"
+
+
 class Trigger(NamedTuple):
     """The PFC trigger of a priority group: its pool without headroom, and alpha or a static threshold.
 
     The reserved bytes of the group are ignored: they are kilobytes against megabytes, and the result is on the safe
-    side. The pool is that of the whole buffer: where a chip divides it (``Asic.buffer_parts``), PFC may start at one
-    part of it.
+    side. ``pool_bytes`` is the pool of the whole buffer, ``parts`` the numbers of parts that the buffer may have. Bytes
+    are those of one part, for the largest number: the smallest XOFF.
     """
 
     pool_bytes: int
     alpha: float | None
     static_bytes: int | None
+    parts: tuple[int, ...] = (1,)
+
+    @property
+    def part_bytes(self) -> int:
+        """The share of the pool of one part, for the largest number of parts."""
+        return self.pool_bytes // max(self.parts)
+
+    @property
+    def per_number(self) -> tuple[Trigger, ...]:
+        """The trigger for each number of parts that the buffer may have, the largest number first."""
+        return tuple(self._replace(parts=(number,)) for number in sorted(self.parts, reverse=True))
+
+    @property
+    def undivided(self) -> Trigger:
+        """The trigger in a buffer of the same size that is not divided."""
+        return self._replace(parts=(1,))
 
     def threshold_bytes(self, groups: int) -> float:
         """Return T(m), the bytes at which each of m equally loaded groups pauses."""
         if self.alpha is not None:
-            return group_threshold_bytes(self.alpha, self.pool_bytes, groups)
-        return static_group_threshold_bytes(self.static_bytes or 0, self.pool_bytes, groups)
+            return group_threshold_bytes(self.alpha, self.part_bytes, groups)
+        return static_group_threshold_bytes(self.static_bytes or 0, self.part_bytes, groups)
 
     def egress_bytes(self, fan_in: int) -> float:
         """Return N T(N), the depth of an egress queue when the N groups that feed it first pause.
 
         It grows with N although T(N) falls. Kmin and Kmax therefore compare with this value and not with T(N), and the
-        tightest incast that congests at all has two senders.
+        tightest incast that congests at all has two senders. All senders come in by ports of one part.
         """
         return fan_in * self.threshold_bytes(fan_in)
+
+    def most_egress_bytes(self, fan_in: int) -> float:
+        """Return the largest depth of an egress queue when one of the N groups that feed it first pauses.
+
+        The senders are spread evenly over the parts, so that the fewest groups share each.
+        """
+        return max(fan_in * one.threshold_bytes(max(1, fan_in // one.parts[0])) for one in self.per_number)
+
+
+_T = TypeVar("_T")
+
+
+def whatever_the_parts(trigger: Trigger, found: Callable[[Trigger], _T | None]) -> _T | MissingInput | None:
+    """Return what is found of a trigger for each number of parts that the buffer may have, with the fewest.
+
+    None: nothing is found for any number. A missing input: it depends on the number, which is unknown.
+    """
+    each = [found(one) for one in trigger.per_number]
+    if all(one is not None for one in each):
+        return each[-1]
+    return MissingInput(PARTS_UNKNOWN) if any(one is not None for one in each) else None
 
 
 class EcnMarking(NamedTuple):
@@ -115,7 +165,7 @@ def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
         return MissingInput(f"whether the size of {pool.name} counts its shared headroom in is unknown")
     if chip is None:
         return pool.size_bytes
-    reserved_bytes = reserved_of(switch, pool).total_bytes(buffer_parts(switch))
+    reserved_bytes = reserved_of(switch, pool).total_bytes(most_parts(switch))
     return shared_bytes(pool.size_bytes, headroom, chip, reserved_bytes)
 
 
@@ -129,10 +179,10 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
     if profile.dynamic_th is not None:
         if profile.dynamic_th not in DYNAMIC_TH:
             return MissingInput("dynamic_th of the lossless profile is not -8 to 7")
-        return Trigger(pool_bytes, alpha(profile.dynamic_th), None)
+        return Trigger(pool_bytes, alpha(profile.dynamic_th), None, buffer_parts(switch))
     if profile.static_th_bytes is None:
         return MissingInput("the lossless profile has no threshold")
-    return Trigger(pool_bytes, None, profile.static_th_bytes)
+    return Trigger(pool_bytes, None, profile.static_th_bytes, buffer_parts(switch))
 
 
 def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
@@ -242,16 +292,25 @@ class Reserved(NamedTuple):
 
 
 def shared_bytes(size_bytes: int, headroom_bytes: int, chip_bytes: int, reserved_bytes: int = 0) -> int:
-    """Return the shared bytes of a pool: its size without the headroom in it, at most the rest of the chip."""
-    counted_in = headroom_bytes and includes_headroom(size_bytes, headroom_bytes, chip_bytes)
-    given = size_bytes - headroom_bytes if counted_in else size_bytes
-    left = max(chip_bytes, size_bytes) - headroom_bytes - reserved_bytes if reserved_bytes else given
-    return max(0, min(given, left))
+    """Return the shared bytes of a pool: its size without headroom and reservations where it contains them.
+
+    A pool that does not contain its headroom is at most the rest of the chip.
+    """
+    if headroom_bytes and includes_headroom(size_bytes, headroom_bytes, chip_bytes):
+        return max(0, size_bytes - headroom_bytes - reserved_bytes)
+    left = max(chip_bytes, size_bytes) - headroom_bytes - reserved_bytes if reserved_bytes else size_bytes
+    return max(0, min(size_bytes, left))
 
 
-def buffer_parts(switch: Switch) -> int:
-    """Return the number of parts of a switch's buffer; 1 where it is unknown."""
-    return (switch.profile.asic.buffer_parts if switch.profile else None) or 1
+def buffer_parts(switch: Switch) -> tuple[int, ...]:
+    """Return the number of parts of a switch's buffer, or all that are possible where it is unknown."""
+    known = switch.profile.asic.buffer_parts if switch.profile else None
+    return POSSIBLE_PARTS if known is None else (known,)
+
+
+def most_parts(switch: Switch) -> int:
+    """Return the largest number of parts that a switch's buffer may have: that of the smallest XOFF."""
+    return max(buffer_parts(switch))
 
 
 def reserved_of(switch: Switch, pool: Pool) -> Reserved:

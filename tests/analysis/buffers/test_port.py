@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.ecn_marking import Trigger, chip_bytes, shared_pool_bytes
+from lossless.analysis.buffers.ecn_marking import POSSIBLE_PARTS, Trigger, chip_bytes, shared_pool_bytes
 from lossless.analysis.buffers.headroom.port import (
     ROW_PATTERNS,
     LinkNeed,
@@ -293,9 +293,10 @@ def test_shared_pool() -> None:
 
 
 POOLS = st.integers(min_value=1_000_000, max_value=200_000_000)
+PARTS = st.sampled_from(((1,), (2,), (4,), POSSIBLE_PARTS))
 TRIGGERS = st.one_of(
-    st.builds(Trigger, POOLS, st.integers(-8, 7).map(lambda n: 2.0**n), st.none()),
-    st.builds(Trigger, POOLS, st.none(), st.integers(min_value=1, max_value=300_000_000)),
+    st.builds(Trigger, POOLS, st.integers(-8, 7).map(lambda n: 2.0**n), st.none(), PARTS),
+    st.builds(Trigger, POOLS, st.none(), st.integers(min_value=1, max_value=300_000_000), PARTS),
 )
 
 

@@ -8,12 +8,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.ecn_marking import (
+    PARTS_UNKNOWN,
     Reserved,
+    Trigger,
     buffer_parts,
     reserved_of,
     shared_bytes,
     shared_pool_bytes,
+    whatever_the_parts,
 )
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.hardware.load import load_switch
 from tests.analysis.buffers.made import leaf_ports, pool, profile, with_group
 
@@ -88,8 +92,54 @@ def test_pools_of_nvidia_chips_are_sized_without_what_is_reserved() -> None:
 
 @pytest.mark.parametrize(
     ("product", "parts"),
-    [("arista-7060x6-64pe", 2), ("arista-7260cx3", 4), ("dell-s6000", 1), ("nvidia-sn5600", 1)],
+    [
+        ("arista-7060x6-64pe", (2,)),
+        ("arista-7260cx3", (4,)),
+        ("dell-z9332f", (2,)),
+        ("dell-s6000", (1,)),
+        ("nvidia-sn5600", (1,)),
+        ("accton-as9516", (1, 2, 4)),
+    ],
 )
-def test_a_buffer_is_one_where_its_parts_are_not_known(product: str, parts: int) -> None:
+def test_a_buffer_may_have_any_number_of_parts_where_it_is_not_known(
+    product: str, parts: tuple[int, ...]
+) -> None:
     assert buffer_parts(leaf_ports()[0].switch._replace(profile=load_switch(product))) == parts
-    assert buffer_parts(leaf_ports()[0].switch._replace(profile=None)) == 1
+    assert buffer_parts(leaf_ports()[0].switch._replace(profile=None)) == (1, 2, 4)
+
+
+def test_xoff_is_the_smallest_that_the_parts_allow() -> None:
+    start = Trigger(8_000_000, 1.0, None, (1, 2, 4))
+    assert (start.part_bytes, start.threshold_bytes(1)) == (2_000_000, 1_000_000)
+    assert [one.threshold_bytes(1) for one in start.per_number] == [1_000_000, 2_000_000, 4_000_000]
+    assert start.undivided.threshold_bytes(1) == 4_000_000
+    # Of two parts, each with half of eight senders.
+    assert Trigger(8_000_000, 1.0, None, (2,)).most_egress_bytes(8) == 8 * 4_000_000 / 5
+
+
+def test_what_depends_on_parts_that_are_not_known_is_a_missing_input() -> None:
+    start = Trigger(8_000_000, 1.0, None, (1, 2, 4))
+    for limit, expected in (
+        (500_000, None),
+        (2_500_000, MissingInput(PARTS_UNKNOWN)),
+        (5_000_000, 4_000_000),
+    ):
+        found = whatever_the_parts(start, lambda one: found_below(one, limit))  # noqa: B023
+        assert found == expected
+
+
+def found_below(one: Trigger, limit_bytes: int) -> int | None:
+    reach = int(one.threshold_bytes(1))
+    return reach if reach < limit_bytes else None
+
+
+def test_a_pool_that_contains_its_headroom_contains_what_is_reserved() -> None:
+    """DellEMC-Z9332f: the pool is smaller than the chip, and groups share what 80 or 32 ports leave of it.
+
+    Recorded: PFC at 22,026 and 15,152 packets, 10 of them reserved, at alpha 1/4 of one of two parts (sonic-mgmt
+    tests/qos/files/qos_params.th3.yaml @b4ba9de).
+    """
+    for ports, headroom, recorded in ((80, 8_644_128, 22_026), (32, 27_200_352, 15_152)):
+        reserved = Reserved(groups_bytes=ports * 2 * 2540, queues_bytes=ports * 5 * 1778)
+        left = shared_bytes(66_394_076, headroom, 64 * 2**20, reserved.total_bytes(parts=2))
+        assert abs(left // CELL // 2 / 5 + 10 - recorded) < 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.analysis.buffers.ecn_marking import buffer_parts, group_threshold_bytes, reserves, trigger
+from lossless.analysis.buffers.ecn_marking import group_threshold_bytes, most_parts, reserves, trigger
 from lossless.analysis.simulation.engine.run import Simulation, prepare
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.ports import profile_of
@@ -71,7 +71,7 @@ def test_six_senders_pause_where_the_closed_form_says(profile: str, hwsku: str, 
     closed = trigger(switch, buffer)
     assert not isinstance(closed, MissingInput)
     assert closed.alpha is not None
-    pool = closed.pool_bytes // buffer_parts(switch)
+    pool = closed.pool_bytes // most_parts(switch)
     wanted = group_threshold_bytes(closed.alpha, pool, SENDERS)
     wanted += buffer.reserved_bytes if reserves(switch) else 0
     held = held_at_xoff(asked)

@@ -427,6 +427,14 @@ EXPECTED_IN_CORPUS = {
     ("rend-ACS-MSN2410-mellanox-2410-t1.json", "ECN004", "warning", 32),
     ("rend-ACS-MSN2410-mellanox-2410-t1.json", "ECN005", "warning", 32),
     ("mgmt-vlab-t2-sup_qos_new_dbfmt_config_db.json", "ECN004", "warning", 32),
+    # Kmax 2 MiB and 10 MB, where a port that fills one of four parts pauses at 1.36 and 4.16 MB: sonic-mgmt's tests see
+    # PFC at 19,994 cells of 208 B on Tomahawk 2.
+    ("rend-Arista-7060CX-32S-D48C8-arista-7060-t0.json", "ECN005", "info", 28),
+    ("rend-Force10-S6100-dell-6100-t0.json", "ECN005", "info", 44),
+    ("rend-Arista-7260CX3-C64-arista-7260-t1.json", "ECN005", "info", 28),
+    ("rend-Arista-7260CX3-C64-arista-7260-t1-remap-disabled.json", "ECN005", "info", 28),
+    ("rend-Arista-7260CX3-D92C16-arista-7260-t0.json", "ECN005", "info", 22),
+    ("rend-Arista-7260CX3-D108C8-arista-7260-dualtor.json", "ECN005", "info", 64),
     # 80 x 160,000 B against 2,058,240 B, and 88 groups against 4,194,112 B.
     ("rend-Arista-7050CX3-32S-D48C8-arista-7050cx3-dualtor.json", "BUF007", "info", 32),
     ("rend-Force10-S6100-dell-6100-t0.json", "BUF007", "info", 44),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.buffers.ecn_marking import PARTS_UNKNOWN
 from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def test_the_storage_curve_on_a_small_pool_comes_after_pfc() -> None:
     assert kmax.data == {
         "kmax_bytes": 2_097_152,
         "pool_bytes": 18_000_000,
+        "buffer_parts": 1,
         "alpha": 0.125,
         "one_group_bytes": 2_000_000,
         "two_sender_egress_bytes": 3_600_000,
@@ -104,12 +106,32 @@ def test_a_large_fan_in_does_not_condemn_a_sound_curve() -> None:
     assert verdicts(leaf(819_200, 3_276_800, 67_737_959)) == []
 
 
-@pytest.mark.parametrize("curve", [(1_048_576, 2_097_152), (2_000_000, 10_000_000)])
-def test_stock_curves_on_tomahawk_2_are_sound(curve: tuple[int, int]) -> None:
+@pytest.mark.parametrize(
+    ("curve", "expected"),
+    [((1_048_576, 2_097_152), []), ((2_000_000, 10_000_000), [("ECN005", "info")])],
+)
+def test_a_stock_curve_on_tomahawk_2_is_at_most_information(
+    curve: tuple[int, int], expected: list[tuple[str, str]]
+) -> None:
+    """A port fills one of four parts, and pauses at 4.2 MB: below Kmax of the second curve, which vendors ship."""
     wred = {"green_min_threshold": str(curve[0]), "green_max_threshold": str(curve[1])}
     document = patched("azure.json", {"WRED_PROFILE": {"AZURE_LOSSLESS": wred}})
-    assert verdicts(document) == []
+    assert verdicts(document) == expected
     assert unchecked("ECN004", document) == unchecked("ECN005", document) == []
+
+
+@pytest.mark.parametrize(
+    ("kmax_bytes", "code"), [(1_400_000, None), (3_000_000, "unchecked"), (7_000_000, "ECN005")]
+)
+def test_a_curve_that_depends_on_parts_that_are_not_known_is_not_checked(
+    kmax_bytes: int, code: str | None
+) -> None:
+    """12 MB at alpha 1: one group pauses at 6, 3 or 1.5 MB in 1, 2 or 4 parts."""
+    unknown = {"localhost": {"hwsku": "unknown", "platform": "unknown"}}
+    document = leaf(100_000, kmax_bytes, 12_000_000, DEVICE_METADATA=unknown)
+    assert [found for found, _ in verdicts(document)] == [code] * (code == "ECN005")
+    reasons = {gap.reason for gap in unchecked("ECN005", document)}
+    assert reasons == ({PARTS_UNKNOWN} if code == "unchecked" else set())
 
 
 def test_headroom_that_a_pool_size_counts_in_is_taken_out() -> None:

@@ -264,12 +264,18 @@ def test_what_a_broadcom_group_reserves_is_whole_cells() -> None:
                 assert row.xon_offset_bytes is not None
                 assert row.reserved_bytes % cell == row.xon_offset_bytes % cell == 0, profile.name
                 compared += 1
-    assert compared == 421
+    assert compared == 442
 
 
 def test_every_part_of_a_divided_buffer_holds_as_many_cells_of_headroom() -> None:
-    divided = [profile for profile in PROFILES if profile.asic.buffer_parts]
-    assert {profile.asic.name for profile in divided} == {"Tomahawk", "Tomahawk 2", "Tomahawk 5"}
+    divided = [profile for profile in PROFILES if (profile.asic.buffer_parts or 1) > 1]
+    assert {profile.asic.name: profile.asic.buffer_parts for profile in divided} == {
+        "Tomahawk": 4,
+        "Tomahawk 2": 4,
+        "Tomahawk 3": 2,
+        "Tomahawk 4": 2,
+        "Tomahawk 5": 2,
+    }
     for profile in divided:
         unit = (profile.asic.cell_bytes or 0) * (profile.asic.buffer_parts or 0)
         pools = [pool for h in profile.hwskus for b in h.buffers for pool in b.pools]
@@ -280,4 +286,23 @@ def test_a_known_buffer_holds_every_pool() -> None:
     for profile in PROFILES:
         if profile.asic.buffer_bytes is not None:
             sizes = [pool.size_bytes for h in profile.hwskus for b in h.buffers for pool in b.pools]
-            assert max(sizes) == profile.asic.buffer_bytes, profile.name
+            assert max(sizes) <= profile.asic.buffer_bytes, profile.name
+            if profile.asic.formula == "mellanox":
+                assert max(sizes) == profile.asic.buffer_bytes, profile.name
+
+
+def test_the_number_of_parts_is_known_of_every_chip_but_two() -> None:
+    unknown = {profile.asic.name for profile in PROFILES if profile.asic.buffer_parts is None}
+    assert unknown == {"Tofino 2", "Cloud Scale GX2B"}
+
+
+def test_a_size_that_its_source_contradicts_is_unknown() -> None:
+    """Of Tomahawk 6, fboss states 500,000 cells, of which more are available: 629,986."""
+    assert {p.asic.name: p.asic.buffer_bytes for p in PROFILES if p.asic.name.startswith("Tomahawk")} == {
+        "Tomahawk": 16 * 2**20,
+        "Tomahawk 2": None,
+        "Tomahawk 3": 64 * 2**20,
+        "Tomahawk 4": 2 * 234_606 * 254,
+        "Tomahawk 5": 2 * 341_080 * 254,
+        "Tomahawk 6": None,
+    }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import (
     DYNAMIC_TH,
     alpha,
-    buffer_parts,
     chip_bytes,
+    most_parts,
     protection,
     queue_limit_bytes,
     reserves,
@@ -61,7 +61,7 @@ def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch |
         return pools
     chip = chip_bytes(switch)
     shared = next((p.shared_headroom_bytes for p in switch.qos.pools if p.name == pools.pools[0]), None)
-    cell, parts = switch.profile.asic.cell_bytes if switch.profile else None, buffer_parts(switch)
+    cell, parts = switch.profile.asic.cell_bytes if switch.profile else None, most_parts(switch)
     return SimSwitch(
         buffer_bytes=UNBOUNDED if chip is None else chip,
         pool_bytes=pools.sizes[0],

@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import buffer_parts
+from lossless.analysis.buffers.ecn_marking import POSSIBLE_PARTS, buffer_parts, most_parts
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.lossy import (
     UecSenders,
@@ -76,8 +76,7 @@ def assumptions(
     yield from taken_for_granted(question)
     if any(switch.cell_bytes == 1 for switch in switches.values()):
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
-    if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):
-        yield "a chip divides its buffer: ports that traffic comes in by share as few parts as they can, the worst case"
+    yield from _assumed_of_parts(built.switch_of.values())
     if not all(switch.runs_sonic for switch in built.switch_of.values()):
         yield "a switch of another system than SONiC has the headroom and pools that SONiC gives the same product"
     watched = any(switch.watchdog is not None for switch in switches.values())
@@ -85,6 +84,17 @@ def assumptions(
         yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
     if question.slow_nic_bps:
         yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def _assumed_of_parts(switches: Iterable[FabricSwitch]) -> Iterator[str]:
+    """Yield what is assumed of buffers that are divided, or may be."""
+    parts = {buffer_parts(switch): most_parts(switch) for switch in switches}
+    if POSSIBLE_PARTS in parts:
+        yield (
+            f"a chip's buffer has {max(POSSIBLE_PARTS)} parts, which XOFF is smallest with: how many it has is unknown"
+        )
+    if max(parts.values(), default=1) > 1:
+        yield "a chip divides its buffer: ports that traffic comes in by share as few parts as they can, the worst case"
 
 
 def assumed_of_routes(routing: Routing | None) -> Iterator[str]:

@@ -92,7 +92,7 @@ def spaced(axis: Axis, many: int) -> Axis:
 
 
 class PortThresholds(NamedTuple):
-    """The current thresholds of ports of a kind, and the least pool that their groups share, in bytes."""
+    """The current thresholds of ports of a kind, and the least pool of one part that their groups share, in bytes."""
 
     thresholds: ThresholdSetting
     pool_bytes: int
@@ -189,7 +189,8 @@ def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
         for cable in network.cables:
             for node, end in ((cable.a, cable.a_end), (cable.b, cable.b_end)):
                 if end is not None:
-                    kind, pool = PortKind(roles[node], cable.rate_bps), network.switches[node].pool_bytes
+                    kind, switch = PortKind(roles[node], cable.rate_bps), network.switches[node]
+                    pool = switch.pool_bytes // switch.parts
                     first = seen.get(kind, PortThresholds(_thresholds(end), pool))
                     seen[kind] = first._replace(pool_bytes=min(first.pool_bytes, pool))
     return dict(sorted(seen.items(), key=lambda entry: (entry[0].rate_bps, entry[0].role)))

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import trigger
+from lossless.analysis.buffers.ecn_marking import trigger, whatever_the_parts
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
 from lossless.checks.rules.fixes import field
@@ -77,8 +77,13 @@ def _above_trigger(device: Device, use: ProfileUse, xon_bytes: int) -> Results:
     if isinstance(start, MissingInput):
         yield MissingInput(start.reason, places(use.sets))
         return
-    threshold = int(start.threshold_bytes(1))
-    if 0 < threshold <= xon_bytes:
+    threshold = whatever_the_parts(
+        start,
+        lambda one: int(one.threshold_bytes(1)) if 0 < int(one.threshold_bytes(1)) <= xon_bytes else None,
+    )
+    if isinstance(threshold, MissingInput):
+        yield MissingInput(threshold.reason, places(use.sets))
+    elif threshold is not None:
         problem = f"ends a pause at {format_bytes(xon_bytes)} and begins it at {format_bytes(threshold)} at the latest"
         yield _pause_without_hysteresis(device, use, problem, threshold)
 

@@ -49,11 +49,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import (
+    Trigger,
     by_switch,
     ports_with_pfc,
     queue_limit_bytes,
     stalled_egress_bytes,
     trigger,
+    whatever_the_parts,
 )
 from lossless.analysis.buffers.headroom.port import given_headroom, lossless_profile
 from lossless.checks.rules.base import MissingInput, Results, Violation
@@ -79,8 +81,18 @@ class _EgressBacklog(NamedTuple):
     """The bytes that one and two ingress groups of a profile hold for a stalled egress queue."""
 
     profile: BufferProfile
-    one_bytes: float
-    two_bytes: float
+    start: Trigger
+    headroom_bytes: int
+
+    @property
+    def one_bytes(self) -> float:
+        """The threshold and headroom of one group."""
+        return stalled_egress_bytes(self.start.threshold_bytes(1), self.headroom_bytes, 1)
+
+    @property
+    def two_bytes(self) -> float:
+        """The thresholds and headroom of two groups."""
+        return stalled_egress_bytes(self.start.threshold_bytes(2), self.headroom_bytes, 2)
 
 
 class _EgressUse(NamedTuple):
@@ -134,6 +146,17 @@ def _verdict(
             return MissingInput(unknown.reason, places(egress.sets))
     if not isinstance(limit, float | int) or not isinstance(held, _EgressBacklog):
         return None
+    # Parts divide a dynamic limit as they do the thresholds of the groups, and leave a static one as it is.
+    start = held.start if egress.profile.static_th_bytes else held.start.undivided
+    found = whatever_the_parts(
+        start, lambda one: _violation(view, sets, egress, held._replace(start=one), limit)
+    )
+    return MissingInput(found.reason, places(egress.sets)) if isinstance(found, MissingInput) else found
+
+
+def _violation(
+    view: View, sets: Sequence[PortSet], egress: _EgressUse, held: _EgressBacklog, limit: float
+) -> Violation | None:
     if limit < held.one_bytes:
         return _egress_limit_below_ingress(view, egress, held, limit, senders=1)
     pool = egress.profile.pool
@@ -181,9 +204,9 @@ def _held(
         if isinstance(start, MissingInput):
             held_by_profile[id(profile)] = start
         else:
-            headroom = given_headroom(ports.switch, profile)
-            from_one, from_two = (stalled_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
-            held_by_profile[id(profile)] = _EgressBacklog(profile, from_one, from_two)
+            held_by_profile[id(profile)] = _EgressBacklog(
+                profile, start, given_headroom(ports.switch, profile)
+            )
     return held_by_profile[id(profile)]
 
 

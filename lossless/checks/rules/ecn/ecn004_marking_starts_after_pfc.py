@@ -14,6 +14,10 @@ without headroom, as it is written or as the switch computes it:
   of T(1), which two egresses reach, is a warning;
 - on a switch with two ports that pause, one to the other: Kmin at T(1) or above is a warning.
 
+B is that of one part where the chip divides its buffer, as all senders may come in by ports of one part; for the first
+bound, senders are spread over the parts. Where the number of parts is unknown and the result depends on it, the rule is
+not checked.
+
 Kmin below all of these is necessary for a quiet fabric and not sufficient, so the rule never calls one safe.
 
 ## Why it breaks a lossless fabric
@@ -67,10 +71,18 @@ Lower Kmin below T(1) / 2, or give the lossless groups a larger alpha.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
-from lossless.checks.rules.ecn.thresholds import margins, markings, raised_alpha, threshold_origin
+from lossless.checks.rules.ecn.thresholds import (
+    found_on_any_parts,
+    margins,
+    markings,
+    raised_alpha,
+    shared_pool,
+    threshold_origin,
+)
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -89,22 +101,31 @@ def check(view: View) -> Results:
         if isinstance(marking, MissingInput):
             yield marking
             continue
-        reach = marking.trigger.threshold_bytes(1)
-        if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
-            # The egress holds more with more senders: a Kmin too high for all of them is too high for two.
-            if marking.kmin_bytes >= marking.trigger.egress_bytes(marking.fan_in):
-                ranked.append(((0, reach), _never_first(view, ports, marking)))
-            else:
-                ranked.append(((1, reach), _incast(view, ports, marking)))
-        elif marking.fan_out >= 2 and 2 * marking.kmin_bytes > reach:
-            ranked.append(((2, reach), _at_reach(view, ports, marking, _FAN_OUT)))
-        elif marking.kmin_bytes >= reach:
-            ranked.append(((3, reach), _at_reach(view, ports, marking, _ALONE)))
+        found = found_on_any_parts(ports, marking, partial(_ranked, view, ports))
+        if isinstance(found, MissingInput):
+            yield found
+        elif found is not None:
+            ranked.append(found)
     yield from tightest(ranked)
 
 
+def _ranked(view: View, ports: PortSet, marking: EcnMarking) -> tuple[tuple[float, ...], Violation] | None:
+    """Return the violation of one curve with its rank, None where Kmin is below what is held at XOFF in each case."""
+    reach = marking.trigger.threshold_bytes(1)
+    if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
+        # The egress holds more with more senders: a Kmin too high for all of them is too high for two.
+        if marking.kmin_bytes >= marking.trigger.most_egress_bytes(marking.fan_in):
+            return (0, reach), _never_first(view, ports, marking)
+        return (1, reach), _incast(view, ports, marking)
+    if marking.fan_out >= 2 and 2 * marking.kmin_bytes > reach:
+        return (2, reach), _at_reach(view, ports, marking, _FAN_OUT)
+    if marking.kmin_bytes >= reach:
+        return (3, reach), _at_reach(view, ports, marking, _ALONE)
+    return None
+
+
 def _never_first(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
-    holds = int(marking.trigger.egress_bytes(marking.fan_in))
+    holds = int(marking.trigger.most_egress_bytes(marking.fan_in))
     violation = _marking_starts_after_pfc(
         view, ports, marking, "no incast on this switch is marked before PFC pauses it"
     )
@@ -131,7 +152,7 @@ def _marking_starts_after_pfc(view: View, ports: PortSet, marking: EcnMarking, w
         origin=threshold_origin(view, marking.wred, "min"),
         message=f"Kmin {format_bytes(marking.kmin_bytes)}: {what}",
         note=f"T(1) = {format_bytes(int(reach))} and 2 x T(2) = {format_bytes(int(pair))} "
-        f"in a pool of {format_bytes(marking.trigger.pool_bytes)}",
+        f"in a pool of {shared_pool(marking)}",
         help=f"lower Kmin below {format_bytes(int(reach / 2))}, or {raised_alpha(view, ports)}",
         data={"kmin_bytes": marking.kmin_bytes, **margins(marking, marking.kmin_bytes)},
     ).on_ports(ports)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
+from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking, whatever_the_parts
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.locations import below, places
+from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lossless.ground.basics.findings import Json, Origin
     from lossless.model.fabric.qos import Wred
     from lossless.model.fabric.view import PortSet, View
 
+_T = TypeVar("_T")
 ONE_PACKET_BYTES = 4096
 """The payload of the largest RDMA packet: path MTUs are 256 to 4,096 bytes (IBTA volume 1)."""
 _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
@@ -45,6 +47,25 @@ def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking
     return distinct.values()
 
 
+def found_on_any_parts(
+    ports: PortSet, marking: EcnMarking, found: Callable[[EcnMarking], _T | None]
+) -> _T | MissingInput | None:
+    """Return what is found of a curve whatever the number of parts of the buffer, or that it depends on them."""
+    result = whatever_the_parts(marking.trigger, lambda one: found(marking._replace(trigger=one)))
+    return MissingInput(result.reason, ports.places) if isinstance(result, MissingInput) else result
+
+
+def shared_pool(marking: EcnMarking) -> str:
+    """Return the pool of a curve's groups in words: its size, and the part of it that a port fills."""
+    trigger, size = marking.trigger, format_bytes(marking.trigger.pool_bytes)
+    many = max(trigger.parts)
+    return (
+        size
+        if many == 1
+        else f"{size} in {many} parts, of which a port fills {format_bytes(trigger.part_bytes)}"
+    )
+
+
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
     """Return the origin of Kmin (``end`` is ``min``) or Kmax (``max``) of a curve."""
     return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
@@ -64,6 +85,7 @@ def margins(marking: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:
     """
     return {
         "pool_bytes": marking.trigger.pool_bytes,
+        "buffer_parts": max(marking.trigger.parts),
         "alpha": marking.trigger.alpha,
         "one_group_bytes": int(marking.trigger.threshold_bytes(1)),
         "two_sender_egress_bytes": int(marking.trigger.egress_bytes(2)),
