@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from typing import Any
 
 import pytest
@@ -228,11 +229,15 @@ def test_lanes_are_those_of_the_widest_port_and_none_where_no_file_says() -> Non
 
 
 def test_a_gearbox_is_that_of_the_platform() -> None:
-    assert asked(leaf()).gearbox_ns == SourcedValue(0, "none is known of")
-    ports = leaf()
-    tofino = ports._replace(switch=ports.switch._replace(profile=load_switch("accton-as9516")))
-    assert asked(tofino).gearbox_ns == SourcedValue(365, "the platform")
-    assert asked(tofino, HeadroomInputs(gearbox_ns=0)).gearbox_ns == SourcedValue(0, "stated")
+    assert asked(leaf()).gearbox_ns == SourcedValue(0, "none that SONiC counts")
+    ports, tofino = leaf(), load_switch("accton-as9516")
+    own = ports._replace(switch=ports.switch._replace(profile=tofino))
+    assert asked(own).gearbox_ns == SourcedValue(0, "none that SONiC counts")
+    counted = copy(tofino)
+    counted.asic = tofino.asic._replace(gearbox_delay_ns=365)
+    with_gearbox = ports._replace(switch=ports.switch._replace(profile=counted))
+    assert asked(with_gearbox).gearbox_ns == SourcedValue(365, "the platform")
+    assert asked(with_gearbox, HeadroomInputs(gearbox_ns=0)).gearbox_ns == SourcedValue(0, "stated")
 
 
 @pytest.mark.parametrize("configured_m", [0, 5])

@@ -55,7 +55,7 @@ mellanox formula: what SONiC's dynamic buffer model computes
     port MTU            9,100 B  stated
     lossless MTU        1,024 B  stated
     small packets          50 %  stated
-    gearbox                0 ns  none is known of
+    gearbox                0 ns  none that SONiC counts
     lanes                     4  ports split as 2x400G[200G,100G,50G,40G,25G,10G]
     shared headroom          no  the buffer pools of ACS-SN5600
   source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b; chip: sonic-buildimage
@@ -93,6 +93,13 @@ def test_a_chip_without_formula_and_a_length_without_a_row(cli: Cli) -> None:
 """)
 
 
+def test_a_gearbox_that_sonic_leaves_out_is_counted_where_it_is_stated(cli: Cli) -> None:
+    asked = ("headroom", "--profile", "accton-as9516", "--speed", "400G", "--cable", "40m")
+    of_sonic, whole = (cli(*asked, *more).out for more in ((), ("--gearbox", "365ns")))
+    assert "headroom (xoff)    401,408 B" in of_sonic
+    assert "headroom (xoff)    499,712 B" in whole
+
+
 def test_barefoot_sums_up_by_its_own_formula(cli: Cli) -> None:
     outcome = cli("headroom", "--profile", "accton-as9516", "--speed", "400G", "--cable", "40m")
     assert outcome.out.split("\n\n")[2] == snapshot("""\
@@ -101,11 +108,10 @@ barefoot formula: what SONiC's dynamic buffer model computes
   peer frame          25,025 B  port MTU = 9,100 B, x 2.75 for cells
   cable round trip  54,253.5 B  2 x 40 m x 400G / 198,000 km/s, x 1000/1024 = 19,729 B, x 2.75 for
                                 cells
-  gearbox           98,022.5 B  2 x 365 ns = 35,645 B, x 2.75 for cells
   MAC and PHY        2,252.8 B  ASIC table = 819 B, x 2.75 for cells
   peer response      318,560 B  2 x (905 quanta x 512 bit) = 115,840 B, x 2.75 for cells
-  rounding             574.3 B  up to whole KiB
-  headroom (xoff)    499,712 B
+  rounding             292.7 B  up to whole KiB
+  headroom (xoff)    401,408 B
   xon                 69,632 B
   size                69,632 B
   with
@@ -115,10 +121,12 @@ barefoot formula: what SONiC's dynamic buffer model computes
     port MTU            9,100 B  SONiC's default
     lossless MTU        1,024 B  SONiC's default
     small packets         100 %  SONiC's default until 2024-10
-    gearbox              365 ns  the platform
+    gearbox                0 ns  none that SONiC counts
   note: the rows of newport do not follow from this formula
   source: sonic-swss cfgmgr/buffer_headroom_barefoot.lua @e6b0c5b; chip: sonic-buildimage
-          platform/barefoot/asic_table.j2 and peripheral_table.j2 @086b03b\
+          platform/barefoot/asic_table.j2 and peripheral_table.j2 @086b03b; the latter writes the
+          gearbox of 365 ns to the key PERIPHERAL TABLE, and buffermgrd reads PERIPHERAL_TABLE alone
+          (sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b), so that SONiC counts none\
 """)
 
 

@@ -239,7 +239,9 @@ def test_chip_figures_are_those_of_sonics_asic_table(headroom: Json) -> None:
                 assert asic.mac_phy_delay_bytes == pytest.approx(row["mac_phy_delay"] * 1024)
                 assert asic.peer_response_bytes == pytest.approx(row["peer_response_time"] * 1024)
                 gearbox = tables["peripheral"]["platform_to_gearbox"].get(platform)
-                assert asic.gearbox_delay_ns == tables["peripheral"]["gearbox_delay_ns"].get(gearbox, 0)
+                # Barefoot's template writes PERIPHERAL TABLE, a key that buffermgrd does not read.
+                read = {} if vendor == "barefoot" else tables["peripheral"]["gearbox_delay_ns"]
+                assert asic.gearbox_delay_ns == read.get(gearbox, 0)
                 assert asic.tile == (key in {"MELLANOX-SPECTRUM-4", "MELLANOX-SPECTRUM-5"})
                 compared += 1
     assert compared == 8

@@ -183,7 +183,7 @@ def _or(stated: int | None, known: SourcedValue) -> SourcedValue:
 
 def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
     delay_ns = profile.asic.gearbox_delay_ns if profile else None
-    return SourcedValue(delay_ns or 0, "the platform" if delay_ns else "none is known of")
+    return SourcedValue(delay_ns or 0, "the platform" if delay_ns else "none that SONiC counts")
 
 
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
