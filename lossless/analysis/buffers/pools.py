@@ -91,8 +91,8 @@ def plan_pools(
 ) -> tuple[Pool, ...]:
     """Return the buffer pools with the sizes that remain after the load of every port that is up.
 
-    ``wanted`` counts for a HWSKU with a shared headroom pool. The default ratio is 1.0; if that takes more than half of
-    the chip, the shared headroom pool is no larger than the vendor ships it.
+    ``wanted`` counts for a HWSKU with a shared headroom pool. The default ratio is 1.0, up to a pool of half the chip,
+    or of what the vendor ships if that is more.
     """
     shared = _shared_headroom(asic, defaults, loads, wanted)
     if asic.formula == "mellanox":
@@ -129,10 +129,11 @@ def _shared_headroom(
         return 0
     if wanted.size_bytes is not None:
         return wanted.size_bytes
-    claimed = _claimed_headroom(asic, loads)
-    if wanted.ratio is None and claimed > chip_bytes(defaults) // 2:
-        return min(claimed, sum(pool.shared_headroom_bytes or 0 for pool in defaults.pools))
-    return lent_headroom(asic, loads, wanted.ratio or 1.0)
+    whole = lent_headroom(asic, loads, wanted.ratio or 1.0)
+    if wanted.ratio is not None:
+        return whole
+    shipped = sum(pool.shared_headroom_bytes or 0 for pool in defaults.pools)
+    return min(whole, max(shipped, chip_bytes(defaults) // 2))
 
 
 def lent_headroom(asic: Asic, loads: tuple[PortLoad, ...], oversubscription: float) -> int:

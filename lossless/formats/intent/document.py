@@ -189,7 +189,7 @@ class SwitchBuffers(Model):
 
     headroom_oversubscription: Ratio | None = None
     """How much more headroom all groups may ask for than the shared headroom pool holds: 1.5 means 1.5:1. Left out: 1,
-    or what the vendor ships where 1 took over half of the chip.
+    up to a pool of half the chip, or of what the vendor ships if that is more.
     Example: `1.5`
     """
     pool_sizes: PoolSizes | None = None
@@ -218,7 +218,7 @@ class SwitchBuffers(Model):
 
 class Buffers(SwitchBuffers):
     """Buffer policy. Without a declared ratio the shared headroom pool holds the headroom of all groups at once. If
-    that exceeds half of the chip, the pool has the size that the vendor ships.
+    that exceeds half of the chip, the pool has half of the chip, or the size that the vendor ships if that is more.
 
     ``model`` is SONiC's buffer model. In the ``traditional`` model, the default, headroom comes from the rows of the
     HWSKU and pools are computed here. In the ``dynamic`` model the switch computes both, for packets of up to

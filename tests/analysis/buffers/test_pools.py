@@ -148,14 +148,37 @@ def test_a_chip_sized_by_nvidias_rules_must_say_its_pipeline_latency() -> None:
         plan_pools(unknown, defaults, (load(hwsku, 400 * G, 5, 4),), SharedHeadroom(1.0), NOWHERE)
 
 
-def test_a_pool_of_exactly_half_the_chip_holds_all_groups_at_once() -> None:
+def test_half_the_chip_is_the_most_that_holds_all_groups_at_once() -> None:
     asic, hwsku, defaults = hardware("arista-7060x6-64pe", "Arista-7060X6-64PE-256x200G")
     half = chip_bytes(defaults) // 2
-    for claimed, shared in ((half, half), (half + 1, defaults.pool("ingress_lossless_pool"))):
+    for claimed, shared in ((half - 1, half - 1), (half, half), (half + 1, half), (3 * half, half)):
         row = hwsku.headroom[0]._replace(headroom_bytes=claimed)
         pools = plan_pools(asic, defaults, (PortLoad(row, 4, 1, 0, 0),), SharedHeadroom(), NOWHERE)
-        expected = shared if isinstance(shared, int) else shared and shared.shared_headroom_bytes
-        assert pool(pools).shared_headroom_bytes == expected
+        assert pool(pools).shared_headroom_bytes == shared
+
+
+def test_a_longer_cable_never_makes_the_headroom_pool_smaller() -> None:
+    for profile, name in (("arista-7060x6-64pe", "Arista-7060X6-64PE-256x200G"), ("dell-z9864f", None)):
+        product = load_switch(profile)
+        sku = next(h for h in product.hwskus if name in (None, h.name) and h.headroom and h.buffers)
+        speed_bps = sku.ports[0].speed_bps
+        rows = sorted((r for r in sku.headroom if r.speed_bps == speed_bps), key=lambda r: r.cable_m)
+        lent = [
+            pool(
+                plan_pools(
+                    product.asic,
+                    sku.buffers[0],
+                    (PortLoad(row, 2, 2, 1, 0),) * ports,
+                    SharedHeadroom(),
+                    NOWHERE,
+                )
+            ).shared_headroom_bytes
+            for ports in (64, 256)
+            for row in rows
+        ]
+        each = len(rows)
+        for sizes in (lent[:each], lent[each:]):
+            assert sizes == sorted(size or 0 for size in sizes)
 
 
 CHOICES = st.sampled_from(
@@ -202,17 +225,15 @@ def test_accepting_more_oversubscription_never_leaves_less(
     assert (pool(low).shared_headroom_bytes or 0) >= (pool(high).shared_headroom_bytes or 0)
 
 
-def test_a_pool_that_would_take_half_the_chip_stays_as_the_vendor_ships_it() -> None:
+def test_a_pool_that_would_take_more_than_half_the_chip_takes_half() -> None:
     """256 ports of 200G on Tomahawk 5 claim 154 MB at once; nothing would be left to share."""
     asic, hwsku, defaults = hardware("arista-7060x6-64pe", "Arista-7060X6-64PE-256x200G")
-    shipped = defaults.pool("ingress_lossless_pool")
-    assert shipped is not None
     loads = (load(hwsku, 200 * G, 40, 2, groups=2),) * 256
     claimed = 2 * 256 * loads[0].row.headroom_bytes
     assert claimed > chip_bytes(defaults) // 2
     assert (
         pool(plan_pools(asic, defaults, loads, SharedHeadroom(), NOWHERE)).shared_headroom_bytes
-        == shipped.shared_headroom_bytes
+        == chip_bytes(defaults) // 2
     )
     few = loads[:8]
     at_once = 2 * 8 * loads[0].row.headroom_bytes

@@ -362,6 +362,24 @@ def test_a_declared_ratio_is_what_the_pool_is_built_for() -> None:
     assert drawn("BUF007", patched("leaf-spine.yaml", patch)) == []
 
 
+@pytest.mark.parametrize(("uplink", "longest"), [("300m", "uplink"), ("5m", "host")])
+def test_headroom_of_an_intent_is_reported_at_the_cable_that_needs_most(uplink: str, longest: str) -> None:
+    shape = {
+        "hosts_per_leaf": 64,
+        "host_links": "1 x 400G",
+        "uplinks": "32 x 800G",
+        "cables": {"host": "300m", "uplink": uplink},
+    }
+    second = {"second": {"dscp": 31, "priority": 4, "lossless": True}}
+    switch = {"profile": "dell-z9864f", "hwsku": "Dell-Z9864f-O64"}
+    hardware = {"leaf": switch, "spine": switch}
+    document = patched(
+        "leaf-spine.yaml", {"hardware": hardware, "classes": second, "topology": {"leaf_spine": shape}}
+    )
+    leaves = next(f for f in drawn("BUF007", document) if "leaf1" in f.elements[0])
+    assert leaves.origin.path == ("topology", "leaf_spine", "cables", longest)
+
+
 def test_headroom_that_takes_the_whole_chip_is_an_error_and_no_other_buffer_finding() -> None:
     extra = {f"r{p}": {"dscp": 30 + p, "priority": p, "lossless": True} for p in (1, 2, 4, 5)}
     cables = {"host": "300m", "uplink": "300m"}

@@ -19,6 +19,7 @@ from lossless.model.fabric.qos import includes_headroom
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, Pool
     from lossless.model.fabric.view import PortSet
@@ -29,7 +30,8 @@ class HeadroomSum(NamedTuple):
 
     ``headroom_bytes`` is the sum of ``xoff``; ``claimed_bytes`` is its part from the shared headroom pool of
     ``shared_bytes`` (None: every group has its own), on unknown hardware the smallest possible. ``accepted`` is the
-    declared ratio. ``queues_take_all``: headroom alone would leave shared bytes, queue reservations leave none.
+    declared ratio, ``cable_origin`` that of the cable whose group claims most. ``queues_take_all``: headroom alone
+    would leave shared bytes, queue reservations leave none.
     """
 
     switch: Switch
@@ -41,6 +43,7 @@ class HeadroomSum(NamedTuple):
     shared_bytes: int | None
     chip_bytes: int | None
     accepted: float | None
+    cable_origin: Origin
     queues_take_all: bool = False
 
     @property
@@ -106,6 +109,7 @@ def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
         shared_bytes=pool.shared_headroom_bytes or None,
         chip_bytes=chip_bytes(switch),
         accepted=switch.qos.headroom_oversubscription,
+        cable_origin=max(claims, key=lambda claim: claim.profile.xoff_bytes).ports.cable.origin,
         queues_take_all=pool.size_bytes == 0 and _queues_take_all(switch),
     )
 

@@ -121,7 +121,7 @@ def _does_not_fit(demand: HeadroomSum, declared: bool) -> Violation:
     if demand.shared_bytes and not declared and demand.pool.size_bytes != 0:
         return _pool_too_large(demand, demand.shared_bytes, chip)
     return Violation(
-        origin=demand.pool.origin if declared else demand.pool.origin.at("size"),
+        origin=_declared_origin(demand) if declared else demand.pool.origin.at("size"),
         message=f"headroom of {format_bytes(demand.headroom_bytes)} for {_groups(demand)} leaves "
         f"nothing of {chip} to share",
         note="each group holds its headroom before anything is shared",
@@ -146,7 +146,7 @@ def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Violat
 def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Violation:
     declared = f", {demand.accepted:g}:1 is declared" if demand.accepted else ""
     severity: Severity = "warning" if from_intent or demand.accepted else "info"
-    origin, told = demand.pool.origin, _told_ratio(demand, ratio)
+    origin, told = _declared_origin(demand), _told_ratio(demand, ratio)
     remedy, fix = _remedy(demand, told)
     return Violation(
         origin=told or (origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin),
@@ -158,6 +158,11 @@ def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Vio
         severity=severity,
         fix=fix,
     )
+
+
+def _declared_origin(demand: HeadroomSum) -> Origin:
+    """Return the origin of a pool, or of the cable that needs most headroom if an intent leaves its size to compute."""
+    return demand.cable_origin if demand.pool.origin.path == ("topology",) else demand.pool.origin
 
 
 def _groups(demand: HeadroomSum) -> str:
