@@ -1,11 +1,13 @@
 """Closed forms held to hardware: the packet counts that upstream's tests of QoS expect on real switches.
 
-    hardware.py FILE
+    hardware.py FILE...
 
 One JSON object goes to stdout: ``rows``, each a count that was recorded with the one that is predicted, the margin of
 the test, a verdict and a reason; and ``summary``. What a row may be of is found by chip, speed, length and place:
 ``unique`` is one prediction, ``ambiguous`` several, ``none`` no HWSKU. The reason of a row that differs names what can
-be checked upstream; ``unexplained`` says that nothing was found.
+be checked upstream; ``unexplained`` says that nothing was found. A row is ``apart``
+where it is none of the chip with the buffers of today's files: of older files, of another HWSKU, a copy of another
+chip's row, or not measured.
 """
 
 from __future__ import annotations
@@ -35,12 +37,13 @@ Row = dict[str, Any]
 
 
 def main() -> None:
-    """Compare every count of the file named on the command line."""
+    """Compare every count of the files named on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("file", type=Path, metavar="FILE")
-    json.dump(compared(read(parser.parse_args().file)), sys.stdout, indent=1)
+    parser.add_argument("files", type=Path, metavar="FILE", nargs="+")
+    counts = [one for file in parser.parse_args().files for one in read(file)]
+    json.dump(compared(counts), sys.stdout, indent=1)
     sys.stdout.write("\n")
 
 
@@ -48,18 +51,22 @@ def compared(recorded: Sequence[Recorded]) -> dict[str, Any]:
     """Return the rows and the summary of all measurements."""
     profiles = [load_switch(name) for name in switch_names()]
     reasons = Reasons(profiles)
-    predictions = [predicted(profiles, one) for one in recorded]
+    predictions = [predicted(profiles, one, reasons.recording_of(one)) for one in recorded]
     by_topology: dict[tuple[str, str], list[Prediction]] = {}
     for one in predictions:
         by_topology.setdefault((one.recorded.asic, one.recorded.topology), []).append(one)
     rows = [
-        _row(one, reasons.of(one, by_topology[one.recorded.asic, one.recorded.topology]))
+        _row(
+            one,
+            reasons.of(one, by_topology[one.recorded.asic, one.recorded.topology]),
+            apart=one.verdict != "not compared" and bool(reasons.apart(one)),
+        )
         for one in predictions
     ]
     return {"rows": rows, "summary": summary(rows)}
 
 
-def _row(one: Prediction, reason: str) -> Row:
+def _row(one: Prediction, reason: str, *, apart: bool) -> Row:
     recorded = one.recorded
     return {
         "asic": recorded.asic,
@@ -73,6 +80,7 @@ def _row(one: Prediction, reason: str) -> Row:
         "margin": recorded.margin,
         "verdict": one.verdict,
         "reason": reason,
+        "apart": apart,
         "join": one.join,
         "hwskus": sorted({candidate.name for candidate in one.candidates}),
         "predictions": {str(packets): names for packets, names in sorted(one.by_packets.items())},
@@ -89,10 +97,31 @@ def summary(rows: Sequence[Row]) -> Row:
         "unique_headroom_agrees": agreeing,
         "unique_headroom_part": agreeing / len(unique) if unique else None,
         "unexplained": sum(row["reason"] == UNEXPLAINED for row in rows),
+        "headroom": _of_todays_files(rows, "headroom"),
+        "xoff point": _of_todays_files(rows, "xoff point"),
         "by_what": _counted(rows, ("what", "join", "verdict")),
         "by_asic": _counted(rows, ("asic", "what", "verdict")),
         "reasons": dict(Counter(row["reason"] for row in rows if row["verdict"] == "differs").most_common()),
     }
+
+
+def _of_todays_files(rows: Sequence[Row], what: str) -> dict[str, dict[str, int | float]]:
+    """Return, for each chip, the counts that agree of those compared, and the largest part that one is off.
+
+    Counts that are none of the chip with the buffers of today's files are ``apart``.
+    """
+    found: dict[str, dict[str, int | float]] = {}
+    for row in rows:
+        if row["what"] != what or row["verdict"] == "not compared":
+            continue
+        chip = found.setdefault(row["asic"], {"agree": 0, "compared": 0, "apart": 0, "most_off": 0.0})
+        if row["apart"]:
+            chip["apart"] += 1
+            continue
+        chip["compared"] += 1
+        chip["agree"] += row["verdict"] == "agrees"
+        chip["most_off"] = max(chip["most_off"], abs(row["predicted"] / row["recorded"] - 1))
+    return found
 
 
 def _counted(rows: Iterable[Row], keys: tuple[str, str, str]) -> dict[str, dict[str, dict[str, int]]]:

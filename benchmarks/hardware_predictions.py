@@ -11,11 +11,16 @@ from lossless.analysis.buffers.ecn_marking import Reserved, shared_bytes
 from lossless.analysis.buffers.pools import chip_bytes
 from lossless.analysis.buffers.simulation_facts import cells, filling_cells, group_cells
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.hardware.buffers import EGRESS_LOSSY_PROFILE, INGRESS_LOSSLESS_POOL
+from lossless.model.hardware.buffers import (
+    EGRESS_LOSSLESS_POOL,
+    EGRESS_LOSSY_PROFILE,
+    INGRESS_LOSSLESS_POOL,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from benchmarks.hardware_reasons import Recording
     from benchmarks.hardware_records import Recorded
     from lossless.model.hardware.model import BufferDefaults, HeadroomRow, Hwsku, SwitchProfile
 
@@ -85,19 +90,30 @@ class Candidate(NamedTuple):
         return held + 1 if held is not None and own_bytes else None
 
 
-def candidates(profiles: Sequence[SwitchProfile], recorded: Recorded) -> tuple[Candidate, ...]:
-    """Return every switch that a row may be of, by chip, speed, length and place."""
-    at = _place(recorded.topology)
+def candidates(
+    profiles: Sequence[SwitchProfile], recorded: Recorded, recording: Recording | None = None
+) -> tuple[Candidate, ...]:
+    """Return every switch that a row may be of, by chip, speed, length and place, or by what its recording states.
+
+    A row is of a switch that has ports of its speed, where any has.
+    """
+    at = _place(recorded.topology) if recording is None else recording.template
     known = [
         (profile, hwsku)
         for profile in profiles
         if profile.asic.name == recorded.asic
         for hwsku in profile.hwskus
         if hwsku.row(recorded.speed_bps, recorded.cable_m)
+        and (recording is None or hwsku.name in recording.hwskus)
     ]
+    known = [(p, h) for p, h in known if recorded.speed_bps in {port.speed_bps for port in h.ports}] or known
     there = [(p, h) for p, h in known if at is not None and h.buffer_defaults(at) is not None]
+    in_use = (None, *(recording.ports_in_use if recording else ()))
     return tuple(
-        found for p, h in there or known for found in _at_places(p, h, recorded, at if there else None)
+        found
+        for p, h in there or known
+        for ports in in_use
+        for found in _at_places(p, h, recorded, at if there else None, ports)
     )
 
 
@@ -108,7 +124,7 @@ def _place(topology: str) -> str | None:
 
 
 def _at_places(
-    profile: SwitchProfile, hwsku: Hwsku, recorded: Recorded, at: str | None
+    profile: SwitchProfile, hwsku: Hwsku, recorded: Recorded, at: str | None, ports: int | None
 ) -> Iterator[Candidate]:
     row = hwsku.row(recorded.speed_bps, recorded.cable_m)
     cell_bytes = profile.asic.cell_bytes or recorded.cell_bytes
@@ -116,7 +132,7 @@ def _at_places(
         return
     templates: list[BufferDefaults | None] = [d for d in hwsku.buffers if at is None or d.template == at]
     for defaults in templates or [None]:
-        memory = None if defaults is None else _memory(profile, hwsku, defaults, recorded.cable_m)
+        memory = None if defaults is None else _memory(profile, hwsku, defaults, recorded.cable_m, ports)
         queue = defaults.profile(EGRESS_LOSSY_PROFILE) if defaults else None
         shares = defaults.uses_shared_headroom if defaults else hwsku.uses_shared_headroom
         yield Candidate(
@@ -124,20 +140,25 @@ def _at_places(
         )
 
 
-def _memory(profile: SwitchProfile, hwsku: Hwsku, defaults: BufferDefaults, cable_m: int) -> Memory | None:
+def _memory(
+    profile: SwitchProfile, hwsku: Hwsku, defaults: BufferDefaults, cable_m: int, ports: int | None
+) -> Memory | None:
+    """Return the memory of lossless groups with that many ports in use, None: all of them."""
     pool, queue = defaults.pool(INGRESS_LOSSLESS_POOL), defaults.profile(EGRESS_LOSSY_PROFILE)
-    if pool is None:
+    if pool is None or profile.asic.buffer_parts is None:
         return None
     queues_in = defaults.pool(queue.pool) if queue is not None else None
-    as_large = queues_in is not None and queues_in.size_bytes == pool.size_bytes
-    rows = tuple(row for port in hwsku.ports if (row := _port_row(hwsku, port.speed_bps, cable_m)))
+    whole = queues_in is not None and (
+        queues_in.size_bytes == pool.size_bytes or queues_in.name == EGRESS_LOSSLESS_POOL
+    )
+    rows = tuple(row for port in hwsku.ports if (row := _port_row(hwsku, port.speed_bps, cable_m)))[:ports]
     return Memory(
         pool_bytes=pool.size_bytes,
         headroom_bytes=pool.shared_headroom_bytes or 0,
-        chip_bytes=chip_bytes(defaults),
-        parts=profile.asic.buffer_parts or 1,
+        chip_bytes=profile.asic.buffer_bytes or chip_bytes(defaults),
+        parts=profile.asic.buffer_parts,
         lossless_rows=rows or None,
-        queue_bytes=queue.reserved_bytes if queue is not None and as_large else 0,
+        queue_bytes=queue.reserved_bytes if queue is not None and whole else 0,
     )
 
 
@@ -164,7 +185,7 @@ class Prediction(NamedTuple):
 
     @property
     def nearest(self) -> int | None:
-        """The predicted count that is nearest to the recorded one."""
+        """The predicted count that is nearest to the recorded one, as far as ports in use leave a choice."""
         recorded = self.recorded.packets or 0
         return min(self.by_packets, key=lambda packets: abs(packets - recorded), default=None)
 
@@ -183,9 +204,11 @@ def within(recorded: Recorded, packets: int | None) -> bool:
     return abs(packets - recorded.packets) <= recorded.margin
 
 
-def predicted(profiles: Sequence[SwitchProfile], recorded: Recorded) -> Prediction:
-    """Return what the profiles say of one measurement."""
-    found = candidates(profiles, recorded)
+def predicted(
+    profiles: Sequence[SwitchProfile], recorded: Recorded, recording: Recording | None = None
+) -> Prediction:
+    """Return what the profiles say of one measurement; ``recording`` states of which switch it is."""
+    found = candidates(profiles, recorded, recording)
     by_packets: dict[int, list[str]] = {}
     for candidate in found:
         packets = candidate.packets(recorded)

@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.hardware_predictions import Candidate, Memory, within
+from benchmarks.hardware_predictions import Candidate, Memory, predicted, within
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.tables import parse_headroom
@@ -59,6 +59,46 @@ class Remark(NamedTuple):
         return self[:4] == (recorded.asic, recorded.topology, recorded.row, recorded.test)
 
 
+class Recording(NamedTuple):
+    """What upstream states of the switch that the rows of some topologies are of.
+
+    ``template`` is the one of its buffers. ``ports_in_use`` are numbers beside all ports of the HWSKU, of the
+    topologies that the rows are given for: which one they were recorded on is not stated. ``untested`` are speeds whose
+    rows no switch was measured for.
+    """
+
+    asic: str
+    topologies: tuple[str, ...]
+    hwskus: tuple[str, ...]
+    template: str
+    source: str
+    ports_in_use: tuple[int, ...] = ()
+    untested: tuple[str, ...] = ()
+
+    def speaks_of(self, recorded: Recorded) -> bool:
+        """Return whether it is of the chip and topology of a measurement."""
+        return self.asic == recorded.asic and recorded.topology in self.topologies
+
+
+class Copy(NamedTuple):
+    """Rows that repeat the counts of another row, and where that is; ``tests``: of these tests alone."""
+
+    asic: str
+    topologies: tuple[str, ...]
+    rows: tuple[str, ...]
+    of_asic: str
+    of_topology: str
+    of_row: str
+    of_cell_bytes: int
+    reason: str
+    tests: tuple[str, ...] = ()
+
+    def speaks_of(self, recorded: Recorded) -> bool:
+        """Return whether it is of the chip, topology, row and test of a measurement."""
+        same = self.asic == recorded.asic and recorded.topology in self.topologies
+        return same and recorded.row in self.rows and (not self.tests or recorded.test in self.tests)
+
+
 class Reasons:
     """Reasons for one file of records, from the profiles and from what is on record of upstream's changes."""
 
@@ -68,6 +108,26 @@ class Reasons:
         known = tomllib.loads(_FILE.read_text(encoding="utf-8"))
         self.revisions = tuple(map(self._revision, known["revision"]))
         self.remarks = tuple(Remark(**entry) for entry in known["remark"])
+        self.recordings = tuple(Recording(**_frozen(entry)) for entry in known["recording"])
+        self.copies = tuple(Copy(**_frozen(entry)) for entry in known["copy"])
+
+    def recording_of(self, recorded: Recorded) -> Recording | None:
+        """Return what upstream states of the switch of a measurement, None where it states nothing."""
+        return next((recording for recording in self.recordings if recording.speaks_of(recorded)), None)
+
+    def apart(self, one: Prediction) -> str | None:
+        """Return why a count is none of the chip with the buffers of today's files, None where it is one.
+
+        These are counts of older files or of another HWSKU, copies of another row's, tests that
+        cannot fill what they name, and rows that nobody measured.
+        """
+        recorded = one.recorded
+        recording = self.recording_of(recorded)
+        if recording is not None and recorded.row.partition("_")[0] in recording.untested:
+            return f"no switch was measured for rows of this speed: {recording.source}"
+        if one.verdict != "differs" or self._left_out(one) is not None:
+            return self._repeated(recorded)
+        return self._recorded_before(recorded) or self._repeated(recorded) or _too_few_groups(one)
 
     def _revision(self, entry: dict[str, Any]) -> Revision:
         asic, (row,) = self._asics[entry["asic"]], parse_headroom(entry["row"])
@@ -92,7 +152,7 @@ class Reasons:
         if one.verdict == "agrees":
             return f"as {', '.join(one.by_packets[one.nearest or 0])}" if one.join == "ambiguous" else ""
         return (
-            self._recorded_before(one.recorded)
+            self.apart(one)
             or self._left_out(one)
             or _copied(one.recorded, topology)
             or self._other_row(one.recorded)
@@ -122,6 +182,20 @@ class Reasons:
         )
         return next(fitting, None)
 
+    def _repeated(self, recorded: Recorded) -> str | None:
+        """Return the row whose count this is, as the profiles predict it for that row."""
+        for copy in self.copies:
+            if copy.speaks_of(recorded):
+                source = recorded._replace(
+                    asic=copy.of_asic,
+                    topology=copy.of_topology,
+                    row=copy.of_row,
+                    cell_bytes=copy.of_cell_bytes,
+                )
+                if predicted(self._profiles, source, self.recording_of(source)).verdict == "agrees":
+                    return copy.reason
+        return None
+
     def _left_out(self, one: Prediction) -> str | None:
         """Return what a test leaves out, where that is the difference."""
         for remark in self.remarks:
@@ -142,6 +216,21 @@ class Reasons:
                         row_name = f"{format_rate(row.speed_bps)} {row.cable_m}m"
                         return f"the headroom of another row: {row_name} of {hwsku.name}"
         return None
+
+
+def _too_few_groups(one: Prediction) -> str | None:
+    """Return that a test of the headroom pool fills groups that cannot take all of it, where it is so."""
+    groups = one.recorded.groups
+    if one.recorded.test != "hdrm_pool_size" or groups is None or one.nearest is None:
+        return None
+    most = max(found.row.headroom_bytes // found.cell_bytes for found in one.candidates)
+    if groups * most >= one.nearest:
+        return None
+    return f"the test fills {groups} groups, whose headroom of {groups * most:,} cells does not fill the pool"
+
+
+def _frozen(entry: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
 
 
 def _copied(recorded: Recorded, topology: Sequence[Prediction]) -> str | None:

@@ -46,7 +46,10 @@ _MARGINS = {
 
 
 class Recorded(NamedTuple):
-    """One packet count: of which chip and row, by which test, with the margin that the test allows."""
+    """One packet count: of which chip and row, by which test, with the margin that the test allows.
+
+    ``groups`` are those that a test of the headroom pool fills.
+    """
 
     asic: str
     topology: str
@@ -56,6 +59,7 @@ class Recorded(NamedTuple):
     packets: int | None
     margin: int
     cell_bytes: int | None
+    groups: int | None = None
 
     @property
     def speed_bps(self) -> int:
@@ -99,7 +103,7 @@ def _row(
             "pkts_num_margin"
         ]
         cell_bytes = entry.get("cell_size", shared.get("cell_size"))
-        yield Recorded(asic, topology, row, test, what, packets, margin, cell_bytes)
+        yield Recorded(asic, topology, row, test, what, packets, margin, cell_bytes, entry.get("pgs_num"))
     if not counts:
         yield Recorded(asic, topology, row, "", "nothing", None, 0, None)
 

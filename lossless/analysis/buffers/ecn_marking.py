@@ -316,15 +316,24 @@ def most_parts(switch: Switch) -> int:
 def reserved_of(switch: Switch, pool: Pool) -> Reserved:
     """Return the bytes that ports in service reserve of an ingress pool; 0 where :func:`reserves` is False.
 
-    Queues count if their pool has the same size: both are then the whole buffer.
+    Queues count if their pool is the whole buffer too: it has the same size, or is that of lossless queues as well.
     """
     if not reserves(switch):
         return Reserved()
     groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
     return Reserved(
         sum(size for profile, size in groups if profile.pool and profile.pool.name == pool.name),
-        sum(size for profile, size in queues if profile.pool and profile.pool.size_bytes == pool.size_bytes),
+        sum(size for profile, size in queues if profile.pool and _is_whole(profile.pool, pool)),
     )
+
+
+def _is_whole(egress: Pool, ingress: Pool) -> bool:
+    """Return whether an egress pool is the same memory as an ingress pool.
+
+    On Tomahawk 3 the lossless egress pool, which lossy queues draw on too, has the size of what is left to share, and
+    their reservations are taken from it; on Trident 3 those of a separate lossy pool are not (docs/validation.md).
+    """
+    return egress.size_bytes == ingress.size_bytes or egress.name == EGRESS_LOSSLESS_POOL
 
 
 def reserves(switch: Switch) -> bool:

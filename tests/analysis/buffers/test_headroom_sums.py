@@ -88,7 +88,9 @@ def test_two_lossless_groups_of_a_port_share_its_10_kib() -> None:
 
 def fits(of: Pool, headroom: int, chip: int | None) -> bool:
     shared = of.shared_headroom_bytes
-    return HeadroomSum(NVIDIA, ("leaf1",), of, 1, headroom, headroom, shared, chip, None).fits
+    return HeadroomSum(
+        NVIDIA, ("leaf1",), of, 1, headroom, headroom, shared, chip, None, LEAF[0].cable.origin
+    ).fits
 
 
 def test_headroom_must_leave_the_chip_something_to_share() -> None:
