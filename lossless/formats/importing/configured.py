@@ -514,6 +514,34 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
     return DraftWatchdog(poll_ms or DEFAULT_POLL_MS, detection_ms, restoration_ms, action), (*notes, *unsaid)
 
 
+def differing_watchdog(qos: PortQos, usual: DraftWatchdog | None, *, sonic: bool) -> tuple[str, ...] | None:
+    """Return the settings of a port's watchdog that differ from the declared one; none for a port without watchdog.
+
+    None where no setting is known to differ.
+    """
+    own = _watchdog(qos, sonic=sonic)
+    if own is None:
+        return () if usual is not None else None
+    if usual is None and own[0] is None:
+        return None
+    said = dict(zip(("detection", "restoration", "action"), own, strict=True))
+    if not sonic:
+        said = {name: value for name, value in said.items() if value is not None}
+    words = {name: _setting(name, value) for name, value in said.items()}
+    if usual is not None:
+        declared = {
+            "detection": usual.detection_ms,
+            "restoration": usual.restoration_ms,
+            "action": usual.action,
+        }
+        words = {name: word for name, word in words.items() if said[name] != declared[name]}
+    return tuple(f"{name}: {word}" for name, word in words.items()) or None
+
+
+def _setting(name: str, value: int | str | None) -> str:
+    return str(value) if name == "action" else "never" if value is None else f"{value}ms"
+
+
 def _watchdog(qos: PortQos, *, sonic: bool) -> Times | None:
     watchdog = qos.watchdog
     if watchdog is not None and not sonic:

@@ -26,17 +26,18 @@ from lossless.model.fabric.attributes import BY_KEY
 from lossless.model.hardware.buffers import PG_PROFILE_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from lossless.formats.importing.model import Draft, ImportDevice
     from lossless.ground.documents.text import Document
-    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.hardware.load import Folder
 
 
 KINDS = {
     "unused port": "it carries no classes; its buffers and its cable length are not declared",
+    "one end": "the port carries no classes, the other end of its link does; a link has them at both ends",
     "pool size": "computed for the ports that are up: the device's own no intent can state, or lint refuses it",
     "vendor profile": "rendered from the HWSKU's own template; the device has other values, or others",
     "no such port": "the HWSKU has no port of that name and speed, so that nothing is rendered for it",
@@ -55,7 +56,7 @@ KINDS = {
     "no place": "an intent has no word for this field of PORT_QOS_MAP",
     "global map": "rendered for ports that bind no map of their own",
     "watched priorities": "the watchdog gets every priority that pauses; the device names others, or none",
-    "watchdog": "one watchdog is declared for all ports with PFC",
+    "watchdog": "no intent can state this watchdog, or other switches poll at another interval",
     "trimming": "an intent trims classes that may drop into one, by its DSCP and queue; the device has it otherwise",
     "profile list": "profile lists are those of the HWSKU's own template",
     "not bound": "nothing on the device refers to it",
@@ -87,6 +88,8 @@ class Explainer:
         self._tcs = {str(cls.priority) for cls in draft.classes}
         self._with_dscp = {str(cls.priority) for cls in draft.classes if cls.dscps != ()}
         self._placed = {port.name for port in rendered.ports if port.placed}
+        ends = {end for link in draft.links for end in (link.a, link.b)}
+        self._linked = {end.port for end in ends if end.device == device.name}
         self._groups = self._rendered_groups()
         profiles = device.tables.table("BUFFER_PROFILE").items()
         self._trims = {name for name, row in profiles if row.fields.get(DISCARD_ACTION) == TRIM}
@@ -112,7 +115,7 @@ class Explainer:
     def _kind(self, cell: Cell) -> str:
         if cell.key.count("|") > 1:
             return "chassis"
-        if cell.table in ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "LOSSLESS_TRAFFIC_PATTERN"):
+        if cell.table in ("DEVICE_METADATA", "DEFAULT_LOSSLESS_BUFFER_PARAMETER", "LOSSLESS_TRAFFIC_PATTERN"):
             return "dynamic buffers"
         if cell.table == "BUFFER_POOL":
             return "pool size" if cell.field in ("size", "xoff") else "vendor profile"
@@ -125,7 +128,7 @@ class Explainer:
         if cell.port == "global":
             return "global map"
         if cell.port not in self._device.used and cell.key != "GLOBAL":
-            return "unused port"
+            return "one end" if cell.port in self._linked else "unused port"
         return self._row(cell)
 
     def _is_of_trimming(self, cell: Cell) -> bool:
@@ -191,6 +194,8 @@ class Explainer:
             return "cable"
         if cell.table == "PFC_WD":
             return "watchdog"
+        if cell.table == "PORT":
+            return "unlike most"
         if cell.table in LISTS:
             return "profile list"
         return self._numbered(cell)
@@ -272,6 +277,33 @@ def total(each: Iterable[Figures]) -> Figures:
     """Return the sum of the figures of devices, zeros without any."""
     all_figures = list(each)
     return Figures(*map(sum, zip(*all_figures, strict=True))) if all_figures else Figures(0, 0, 0, 0, 0, 0, 0)
+
+
+def port_cells(device: ImportDevice, rendered: Switch) -> Iterator[tuple[str, Cell]]:
+    """Yield what import declares of shared tables, on both sides, with the key of the attribute.
+
+    It is MTU, speed and asymmetric PFC of ports in use, and the buffer model. Rendering keeps what a base has beside
+    them, so that rows are compared by their meaning.
+    """
+    by_name = {port.name: port for port in rendered.ports if port.placed}
+    table = "PORT" if device.switch.runs_sonic else PORT_TABLE
+    for port in device.used.values():
+        own = by_name.get(port.name)
+        for part, field, read in _OF_PORTS:
+            deployed, declared = read(port), None if own is None else read(own)
+            if deployed is not None and (part != "asymmetric" or "on" in (deployed, declared)):
+                yield part, Cell(table, port.name, field, deployed, declared)
+    models = tuple("dynamic" if s.qos.buffer_model == "dynamic" else None for s in (device.switch, rendered))
+    if any(models):
+        yield "model", Cell("DEVICE_METADATA", "localhost", "buffer_model", *models)
+
+
+_OF_PORTS: tuple[tuple[str, str, Callable[[Port], str | None]], ...] = (
+    ("mtu", "mtu", lambda port: str(port.mtu_bytes) if isinstance(port.mtu_bytes, int) else None),
+    ("speed", "speed", lambda port: str(port.speed_bps // 10**6) if port.speed_bps else None),
+    ("asymmetric", "pfc_asym", lambda port: "on" if port.asymmetric else "off"),
+)
+"""Settings of PORT that import declares: the key of the attribute, the field, and its value of a port."""
 
 
 if TYPE_CHECKING:
@@ -397,7 +429,8 @@ def compare_others(
     refused: list[Problem] = []
     for device in devices:
         try:
-            parts[device.name] = list(cells_of_system(rendered[device.name], device.switch, device.used))
+            own = cells_of_system(rendered[device.name], device.switch, device.used)
+            parts[device.name] = [*own, *port_cells(device, rendered[device.name])]
         except RenderError as error:
             refused += [Problem("fabric.yaml", None, None, line) for line in error.lines]
     cells = {name: tuple(cell for _, cell in of) for name, of in parts.items()}

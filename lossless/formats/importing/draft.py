@@ -15,9 +15,21 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import cell_of, find_buffers, layered, voters, with_class_buffers
-from lossless.formats.importing.configured import dissent_notes, find_classes, find_watchdog, most
+from lossless.formats.importing.configured import (
+    differing_watchdog,
+    dissent_notes,
+    find_classes,
+    find_watchdog,
+    most,
+)
 from lossless.formats.importing.links import neighbor_claims, wire, with_curves
-from lossless.formats.importing.model import Draft, DraftTrimming, is_dual_tor, second_priorities
+from lossless.formats.importing.model import (
+    Draft,
+    DraftException,
+    DraftTrimming,
+    is_dual_tor,
+    second_priorities,
+)
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE, neighbor_type
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
@@ -196,7 +208,7 @@ def draft_of(
     mtu_bytes, mtu_notes = _mtu(devices)
     trimming, trimming_notes = find_trimming(_with_buffers(placed), drafted)
     chosen, nic_notes = (nic, ()) if nic else _nic(nics, wiring, beyond)
-    return Draft(
+    draft = Draft(
         name=name,
         devices=placed,
         classes=_with_ranks(placed, drafted, tiers.silent, remapped=bool(dual_tors)),
@@ -222,6 +234,7 @@ def draft_of(
         },
         trimming=trimming,
     )
+    return draft._replace(exceptions=find_exceptions(draft))
 
 
 def _with_ranks(
@@ -274,12 +287,35 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
     usual, vote = most(port_mtus)
     if usual is None:
         return DEFAULT_SWITCH_MTU_BYTES, ()
-    # A port of the base may have more than the intent says, never less.
-    least = min(port_mtus)
-    return (
-        (usual, ())
-        if vote.unanimous
-        else (least, (*dissent_notes(vote, f"mtu {usual}"), "mtu: the least of all ports"))
+    return usual, dissent_notes(vote, f"mtu {usual}")
+
+
+def find_exceptions(draft: Draft) -> dict[CableEnd, DraftException]:
+    """Return the ports of a draft whose MTU, asymmetric PFC or watchdog differ from those declared for all."""
+    linked = {end for link in draft.links for end in (link.a, link.b)}
+    exceptions = {}
+    for device in draft.devices:
+        for port in device.used.values():
+            end = CableEnd(device.name, port.name)
+            own = _exception(draft, device, port)
+            if end in linked and own != _AS_ALL:
+                exceptions[end] = own
+    return exceptions
+
+
+_AS_ALL = DraftException(None, None, None)
+
+
+def _exception(draft: Draft, device: ImportDevice, port: Port) -> DraftException:
+    pauses = port.qos is not None and bool(port.qos.pfc.priorities)
+    mtu_bytes = port.mtu_bytes if isinstance(port.mtu_bytes, int) else draft.mtu_bytes
+    watchdog = None
+    if port.qos is not None and pauses:
+        watchdog = differing_watchdog(port.qos, draft.watchdog, sonic=device.switch.runs_sonic)
+    return DraftException(
+        mtu_bytes=mtu_bytes if mtu_bytes != draft.mtu_bytes else None,
+        asymmetric=port.asymmetric if port.asymmetric != (draft.asymmetric and pauses) else None,
+        watchdog=watchdog,
     )
 
 
@@ -366,7 +402,7 @@ def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> d
 
 
 def _is_switch(end: CableEnd, wiring: ImportWiring) -> bool:
-    return end.device in wiring.too_fast or _SWITCH_PORT.fullmatch(end.port or "") is not None
+    return end.device in wiring.switches or _SWITCH_PORT.fullmatch(end.port or "") is not None
 
 
 def tiers_of(devices: Iterable[ImportDevice], outside: Mapping[str, Tier]) -> dict[str, Tier]:

@@ -22,6 +22,7 @@ from lossless.formats.importing.differences import (
     compare_others,
     figures,
     other_devices,
+    port_cells,
     total,
 )
 from lossless.formats.importing.draft import draft_of
@@ -377,13 +378,26 @@ def _policies(draft: Draft) -> Iterator[str]:
         yield f"pfc: {{{', '.join(_pfc(draft))}}}"
     marks = any(cls.ecn for cls in lossless)
     yield f"congestion_control: {'dcqcn' if marks else 'pfc-only'}  # {_WHY_MARKS if marks else _WHY_NOT}"
+    yield from _comments(draft.notes["mtu"])
     if draft.mtu_bytes != DEFAULT_SWITCH_MTU_BYTES:
-        yield from _comments(draft.notes["mtu"])
         yield f"mtu: {draft.mtu_bytes}"
     if draft.mtu_bytes < DEFAULT_HOST_MTU_BYTES:
         yield f"hosts: {{mtu: {draft.mtu_bytes}}}  # no switch knows it: as large as the switches let through"
+    yield from _exceptions(draft)
     yield from _trimming(draft)
     yield ""
+
+
+def _exceptions(draft: Draft) -> Iterator[str]:
+    if not draft.exceptions:
+        return
+    yield "exceptions:  # ports that differ from most"
+    for end, own in draft.exceptions.items():
+        fields = [] if own.mtu_bytes is None else [f"mtu: {own.mtu_bytes}"]
+        fields += [] if own.asymmetric is None else [f"asymmetric: {'on' if own.asymmetric else 'off'}"]
+        if own.watchdog is not None:
+            fields.append(f"watchdog: {{{', '.join(own.watchdog)}}}" if own.watchdog else "watchdog: off")
+        yield f"  {_end(end)}: {{{', '.join(fields)}}}"
 
 
 def _trimming(draft: Draft) -> Iterator[str]:
@@ -538,6 +552,7 @@ def round_trip(draft: Draft, fabric: Fabric) -> RoundTrip:
             continue
         switch = switches[device.name]
         rendered = Tables(device.name, chassis_rows(tables(switch), device.tables.data))
-        cells[device.name] = compare(device.tables, rendered, device.switch)
+        own = compare(device.tables, rendered, device.switch)
+        cells[device.name] = (*own, *(cell for _, cell in port_cells(device, switch)))
         differences += Explainer(device, switch, draft).differences(cells[device.name])
     return RoundTrip(cells, tuple(differences))

@@ -106,9 +106,9 @@ _PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}(/[0-9]{1,4}){0,3}")
 
 
 def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
-    """Yield the cables of the ports in use by DEVICE_NEIGHBOR."""
+    """Yield the cables of ports by DEVICE_NEIGHBOR."""
     for device in devices:
-        for port in device.used.values():
+        for port in device.switch.ports:
             if port.neighbor is not None and port.neighbor[0]:
                 yield Claim(
                     "DEVICE_NEIGHBOR",
@@ -148,7 +148,7 @@ class _LinkBuilder:
         self._notes: list[str] = []
         self._outside: dict[str, str] = {}
         self._names: dict[str, str] = {}
-        self._too_fast: set[str] = set()
+        self._switches: set[str] = set()
         self._taken: set[CableEnd] = set()
         self._claims = self._by_end(claims)
 
@@ -160,7 +160,7 @@ class _LinkBuilder:
                 if near not in self._taken and self._can_be_named(near):
                     links.append(self._link(near, port))
         self._require_lengths()
-        return ImportWiring(tuple(links), self._outside, frozenset(self._too_fast), tuple(self._notes))
+        return ImportWiring(tuple(links), self._outside, frozenset(self._switches), tuple(self._notes))
 
     def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
         """Return the claim from the most trusted source for each port; a claim applies to both ends of a cable."""
@@ -203,13 +203,20 @@ class _LinkBuilder:
         """Return the far end of a port without a known neighbor: a device outside, named after this one."""
         known = "what is at these ports, nothing says"
         if speed_bps > self._fastest_nic_bps:
-            far = self._out(CableEnd(f"{near.device}-outside-switch", None), f"{known}; no NIC is so fast")
-            self._too_fast.add(far.device)
-            return far
+            return self._a_switch(near, f"{known}; no NIC is so fast")
         return self._out(CableEnd(f"{near.device}-outside", None), known)
 
+    def _a_switch(self, near: CableEnd, known: str) -> CableEnd:
+        """Return the other end of a port that leads to a switch without a usable port of its own."""
+        far = self._out(CableEnd(f"{near.device}-outside-switch", None), known)
+        self._switches.add(far.device)
+        return far
+
     def _far(self, near: CableEnd, claim: Claim) -> CableEnd:
-        """Return the far end of a cable: a free port of a given device, else a device outside."""
+        """Return the other end: a free port of a device, or a place outside the given devices.
+
+        A port of a device that carries no classes is its end of the link too: the other end carries them.
+        """
         far = claim.far
         device = self._devices.get(far.device)
         if device is None:
@@ -217,13 +224,16 @@ class _LinkBuilder:
                 far,
                 f"{_kind(self._devices[near.device], far.device)}by {claim.source}; no file was given for it",
             )
-        if far.port in device.used and far not in self._taken and far.device != near.device:
-            return far
-        why = "is in use already" if far in self._taken else "carries no classes there"
-        self._notes.append(
-            f"{near.device} {near.port}: {claim.source} says {far.device} {far.port}, which {why}"
-        )
-        return self._out(CableEnd(f"{near.device}-outside", None), "what is at these ports cannot be told")
+        known = f"{near.device} {near.port}: {claim.source} says {far.device} {far.port}, which"
+        if far not in self._taken and far.device != near.device:
+            if far.port in device.used:
+                return far
+            if any(port.name == far.port for port in device.switch.ports):
+                self._notes.append(f"{known} carries no classes; it is declared as the end of this link")
+                return far
+        why = "is in use already" if far in self._taken else "is no port that a link can have"
+        self._notes.append(f"{known} {why}")
+        return self._a_switch(near, "a switch whose port cannot be told")
 
     def _out(self, end: CableEnd, known: str) -> CableEnd:
         name = self._names.get(end.device)
@@ -289,7 +299,8 @@ class _LinkBuilder:
 
     def _configured_at(self, far: CableEnd) -> list[tuple[ImportDevice, int | None]]:
         device = self._devices.get(far.device)
-        return [(device, device.used[far.port or ""].cable.configured_m)] if device else []
+        ports = (port for port in device.switch.ports if port.name == far.port) if device else ()
+        return [(device, port.cable.configured_m) for port in ports if device]
 
     def _usual_cable(self, name: str, speed_bps: int) -> int:
         device = self._devices[name]

@@ -216,12 +216,13 @@ class ImportLink(NamedTuple):
 class ImportWiring(NamedTuple):
     """The links of all devices, and the far ends for which no file was given, each with a remark on its source.
 
-    ``too_fast`` are the far ends without a name whose links are faster than every NIC.
+    ``switches`` are the far ends that are switches and have no name: their links are faster than every NIC, or lead to
+    a device with a file.
     """
 
     links: tuple[ImportLink, ...]
     outside: dict[str, str]
-    too_fast: frozenset[str]
+    switches: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -279,6 +280,17 @@ class DraftWatchdog(NamedTuple):
     action: str
 
 
+class DraftException(NamedTuple):
+    """Settings of one port that differ from those declared for all; None: as there.
+
+    ``watchdog`` are the words of its settings, none for a port without watchdog.
+    """
+
+    mtu_bytes: int | None
+    asymmetric: bool | None
+    watchdog: tuple[str, ...] | None
+
+
 PoolValues = tuple[tuple[tuple[str, ...], float], ...]
 """Keys below ``buffers`` with their values: the ratio of the shared headroom, sizes in bytes, shares in percent."""
 
@@ -307,10 +319,11 @@ class DraftBuffers(NamedTuple):
 class Draft(NamedTuple):
     """An imported intent before its text is written.
 
-    ``outside`` are the far ends without a file, each with a remark on its source, ``switches_outside`` the tiers of
-    those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are the tiers of links
-    with PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
-    ``topology``, ``mtu``, ``buffers``, ``trimming``. ``oversubscription`` is that of each tier with uplinks.
+    ``outside`` are the far ends without a file, each with its known facts, ``switches_outside`` the
+    tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
+    PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
+    ``topology``, ``mtu``, ``trimming``. ``oversubscription`` is that of each tier with uplinks. ``exceptions`` are the
+    ports that differ from what is declared for all.
     """
 
     name: str
@@ -329,3 +342,4 @@ class Draft(NamedTuple):
     oversubscription: dict[Tier, float]
     notes: dict[str, tuple[str, ...]]
     trimming: DraftTrimming | None = None
+    exceptions: Mapping[CableEnd, DraftException] = {}

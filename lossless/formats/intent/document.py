@@ -19,12 +19,13 @@ from lossless.formats.intent.jobs import ClusterIntent, FailuresIntent, Workload
 from lossless.formats.intent.policy import (
     CongestionControlField,
     PfcIntent,
+    PortException,
     Ratio,
     TelemetryIntent,
     TierName,
     off_or_section,
 )
-from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
+from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, PortEnd, TopologyIntent
 from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, SWITCH_ROLES, BufferModel, EthernetTransport
 
@@ -340,6 +341,10 @@ class Intent(Model, title="Intent"):
     mtu: FrameSize = DEFAULT_SWITCH_MTU_BYTES
     """Largest IP packet in bytes that switches carry, without the Ethernet header: a number, or a size with its unit.
     Example: `9100`
+    """
+    exceptions: dict[PortEnd, PortException] = Field(default_factory=dict)
+    """Single ports that differ from all others, by `DEVICE:PORT`: their MTU, asymmetric PFC, watchdog. Left out: none.
+    Example: `{"leaf1:Ethernet0": {mtu: 1500}}`
     """
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
     """Other networks by name (storage, management), and whether they share the fabric. Left out: none are checked.

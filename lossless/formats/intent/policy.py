@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, ge
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.formats.intent.base import (
+    DURATION_PATTERN,
     Dscp,
     Duration,
+    FrameSize,
     LazyJsonSchema,
     Model,
     OnOff,
@@ -24,6 +26,7 @@ from lossless.formats.intent.base import (
     off_or_mapping,
     refused,
     shown,
+    whole_milliseconds,
 )
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_rate, suggestion
@@ -67,6 +70,67 @@ class WatchdogPolicy(Model):
             if value is not None and value % 10**6:
                 raise refused("switches count in whole milliseconds", name)
         return self
+
+
+NEVER = "never"
+"""The restoration time of an exception by which a stormed queue stays stopped until an operator restores it."""
+
+
+def _milliseconds(value: object) -> object:
+    return whole_milliseconds(value, "switches")
+
+
+def _restoration(value: object) -> object:
+    return None if value == NEVER else _milliseconds(value)
+
+
+_Milliseconds = Annotated[
+    int | None,
+    BeforeValidator(_milliseconds),
+    WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN}),
+]
+
+
+class WatchdogException(Model):
+    """Settings of the watchdog that differ at some ports; a key that is left out is as at all others."""
+
+    detection: _Milliseconds = None
+    """How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its unit. Left
+    out: as at all other ports.
+    Example: `600ms`
+    """
+    restoration: Annotated[
+        int | None,
+        BeforeValidator(_restoration),
+        WithJsonSchema({"anyOf": [{"enum": [NEVER]}, {"type": "string", "pattern": DURATION_PATTERN}]}),
+    ] = None
+    """The restoration time of a stormed queue, in whole milliseconds, with its unit; `never` leaves it stopped until an
+    operator restores it. Left out: as at all other ports.
+    Example: `600ms`
+    Example: `never`
+    """
+    action: WatchdogAction | None = None
+    """Action on packets of a stormed queue: `drop`, `forward` or `alert`. Left out: as at all other ports."""
+
+
+class PortException(Model):
+    """Settings of one port that differ from those of all ports; a key that is left out is as there."""
+
+    mtu: FrameSize | None = None
+    """Largest IP packet in bytes that the port carries, without the Ethernet header. NICs at the port send no larger
+    packets. Left out: that of the fabric.
+    Example: `1500`
+    """
+    asymmetric: OnOff | None = None
+    """Whether the port obeys pauses of all priorities. Left out: as `pfc.asymmetric` says. Example: `on`"""
+    watchdog: Annotated[
+        WatchdogException | None,
+        BeforeValidator(off_or_mapping),
+        LazyJsonSchema(lambda: {"anyOf": [{"enum": ["off", False]}, WatchdogException.model_json_schema()]}),
+    ] = None
+    """Settings of the PFC watchdog there; `off` for none. Left out: those of `pfc.watchdog`.
+    Example: `{detection: 600ms}`
+    """
 
 
 def _watchdog_schema() -> dict[str, Any]:

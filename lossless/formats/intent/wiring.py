@@ -247,6 +247,21 @@ class DeviceChoice(Model):
 
 _END_SCHEMA = {"type": "string", "pattern": rf"^[^:]*(:{PORT_NAME})?$"}
 End = Annotated[str, WithJsonSchema(_END_SCHEMA)]
+
+
+def _port_end(value: object) -> object:
+    """Return the name of a port of a device, ``DEVICE:PORT``."""
+    if isinstance(value, str):
+        device, colon, port = value.partition(":")
+        if not colon or not device:
+            raise refused(f"expected DEVICE:PORT, found {shown(value)}", at_key=True)
+        port_name(port)
+    return value
+
+
+PortEnd = Annotated[
+    str, BeforeValidator(_port_end), WithJsonSchema({"type": "string", "pattern": rf"^[^:]+:{PORT_NAME}$"})
+]
 _LAG_SCHEMA = {"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}, {"type": "string", "pattern": NAME}]}
 
 

@@ -264,10 +264,14 @@ def _total(drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any
 
 
 def figures_text(figures: Figures) -> str:
-    """Return how many fields, rows and tables of imported devices render again unchanged, in one sentence."""
-    share = f"{100 * figures.fields_same / figures.fields:.1f} %" if figures.fields else "none"
+    """Return the figures in one sentence; fields that only the render has count as not the same.
+
+    The share is rounded down, so that 100 % means every field.
+    """
+    fields = figures.fields + figures.added
+    share = f"{1000 * figures.fields_same // fields / 10:.1f} %" if fields else "none"
     return (
-        f"rendered again: {figures.fields_same:,} of {figures.fields:,} fields the same ({share}), "
+        f"rendered again: {figures.fields_same:,} of {fields:,} fields the same ({share}), "
         f"{figures.rows_same:,} of {figures.rows:,} rows, {figures.tables_same} of {figures.tables} tables; "
         f"{figures.added:,} fields are added"
     )

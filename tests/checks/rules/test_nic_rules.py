@@ -425,3 +425,22 @@ def test_one_queue_pair_matters_where_there_are_paths(
     shape = {"spines": 1, "uplinks": uplinks, "oversubscription": 8}
     patch = {**hosts(nccl={"ib_qps_per_connection": pairs}), "topology": {"leaf_spine": shape}}
     assert severity("HST004", patch) == expected
+
+
+@pytest.mark.parametrize(
+    ("port", "mtu", "expected"),
+    [
+        ("leaf1:Ethernet0", 9000, []),
+        ("leaf1:Ethernet0", 8999, []),
+        ("leaf1:Ethernet32", 8999, [8]),
+        ("spine1:Ethernet0", 8999, [8]),
+    ],
+)
+def test_only_an_uplink_that_lets_less_through_drops_what_hosts_send(
+    port: str, mtu: int, expected: list[int]
+) -> None:
+    """A host sends no more than the exception of its own port lets through."""
+    found = drawn("NIC015", patched(INTENT, {"exceptions": {port: {"mtu": mtu}}}))
+    errors = [finding for finding in found if finding.severity == "error"]
+    assert [len(finding.elements) for finding in errors] == expected
+    assert all(finding.origin.path == ("exceptions",) for finding in errors)

@@ -180,8 +180,8 @@ KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
         {("PORT_QOS_MAP", "Ethernet0", "pfcwd_sw_enable")},
     ),
     "watchdog": (
-        (("PFC_WD", "Ethernet0", "action", "alert"), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable")),
-        {("PFC_WD", "Ethernet0", "action"), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")},
+        (("PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable"),),
+        {("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")},
     ),
     "trimming": (
         (
@@ -311,8 +311,8 @@ def test_lossless_groups_that_the_device_makes_itself_count_as_there() -> None:
 
 
 def test_every_reason_has_an_example() -> None:
-    of_other_systems = {"auto", "trust"}
-    assert KIND_OF.keys() == KINDS.keys() - of_other_systems
+    of_other_systems, between_devices = {"auto", "trust"}, {"one end"}
+    assert KIND_OF.keys() == KINDS.keys() - of_other_systems - between_devices
 
 
 ALONE = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lossless.formats.importing.differences import Figures
+from lossless.output.report.changes_text import figures_text
 from tests.formats.importing.imports import imported, intent, lines, named, ports, telling, with_ports
 from tests.formats.sonic.devices import base, patched
 
@@ -89,14 +91,17 @@ def test_the_first_line_names_a_few_devices(count: int, names: str) -> None:
                 "hosts: {mtu: 8999}  # no switch knows it: as large as the switches let through",
             ],
         ),
-        # A port may let more through than the intent says, never less.
         (
             ("9216", "9000", "9216"),
-            ["# mtu 9216: 2 of 3 ports have it so, 1 differ", "# mtu: the least of all ports", "mtu: 9000"],
+            [
+                "# mtu 9216: 2 of 3 ports have it so, 1 differ",
+                "mtu: 9216",
+                '"leaf1:Ethernet4": {mtu: 9000}',
+            ],
         ),
         (
-            ("9000", "9100", "9100"),
-            ["# mtu 9100: 2 of 3 ports have it so, 1 differ", "# mtu: the least of all ports", "mtu: 9000"],
+            ("1500", "9100", "9100"),
+            ["# mtu 9100: 2 of 3 ports have it so, 1 differ", '"leaf1:Ethernet0": {mtu: 1500}'],
         ),
         (("unreadable",) * 3, []),
     ],
@@ -253,4 +258,43 @@ def test_what_most_ports_with_pfc_have_of_a_watchdog_is_declared() -> None:
     found = imported(config)
     assert intent(found)["pfc"]["watchdog"]["action"] == "drop"
     assert lines(found, "# watchdog") == ["# watchdog: 2 of 3 ports have it so, 1 differ"]
-    assert ("watchdog", "action") in telling(found)
+    assert intent(found)["exceptions"] == {"leaf1:Ethernet4": {"watchdog": {"action": "alert"}}}
+    assert telling(found) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "exception"),
+    [
+        ("PORT", {"mtu": "1500"}, {"mtu": 1500}),
+        ("PORT", {"pfc_asym": "on"}, {"asymmetric": "on"}),
+        ("PFC_WD", {"detection_time": "400"}, {"watchdog": {"detection": "400ms"}}),
+        (
+            "PFC_WD",
+            {"detection_time": "400", "restoration_time": "900", "action": "forward"},
+            {"watchdog": {"detection": "400ms", "restoration": "900ms", "action": "forward"}},
+        ),
+    ],
+)
+def test_a_port_that_differs_is_an_exception_that_renders_back(
+    table: str, row: dict[str, str], exception: dict[str, object]
+) -> None:
+    own = base()[table]["Ethernet0"]
+    found = imported(patched(base(), **{table: {"Ethernet0": {**own, **row}}}))
+    assert intent(found)["exceptions"] == {"leaf1:Ethernet0": exception}
+    assert (telling(found), found.refused) == ([], ())
+
+
+@pytest.mark.parametrize("field", [None, "restoration_time"])
+def test_a_port_without_a_watchdog_or_without_restoration_is_an_exception(field: str | None) -> None:
+    config = base()
+    own = config["PFC_WD"]["Ethernet0"] if field else config["PFC_WD"]
+    del own[field or "Ethernet0"]
+    found = imported(config)
+    expected = {"restoration": "never"} if field else "off"
+    assert intent(found)["exceptions"] == {"leaf1:Ethernet0": {"watchdog": expected}}
+    assert telling(found) == []
+
+
+def test_a_field_that_only_the_render_has_takes_from_the_share() -> None:
+    figures = Figures(tables=1, tables_same=1, rows=9, rows_same=9, fields=2999, fields_same=2999, added=1)
+    assert "2,999 of 3,000 fields the same (99.9 %)" in figures_text(figures)

@@ -79,7 +79,7 @@ def test_a_port_of_a_device_that_was_given_is_known_by_its_name_and_its_alias(po
     [
         (
             ("leaf2", "Ethernet99"),
-            "leaf1 Ethernet8: DEVICE_NEIGHBOR says leaf2 Ethernet99, which carries no classes there",
+            "leaf1 Ethernet8: DEVICE_NEIGHBOR says leaf2 Ethernet99, which is no port that a link can have",
         ),
         (
             ("leaf1", "Ethernet4"),
@@ -93,10 +93,38 @@ def test_a_port_that_no_link_can_lead_to_is_said_and_what_is_there_stays_open(
     leaf = without(wired("leaf1", Ethernet8=far), "Ethernet0", *(() if far[0] == "leaf1" else ("Ethernet4",)))
     found = imported(leaf, without(named(base(), "leaf2"), "Ethernet0", "Ethernet4", "Ethernet8"))
     assert f"# {why}" in lines(found, "#")
-    assert "# what is at these ports cannot be told" in lines(found, "#")
-    assert '- {a: "leaf1:Ethernet8", b: leaf1-outside, links: 1 x 800G, cable: 40m}' in lines(
+    assert "# a switch whose port cannot be told" in lines(found, "#")
+    assert lines(found, "leaf1-outside-switch:") == ["leaf1-outside-switch: {role: spine, outside: true}"]
+    assert '- {a: "leaf1:Ethernet8", b: leaf1-outside-switch, links: 1 x 800G, cable: 40m}' in lines(
         found, "Ethernet8"
     )
+
+
+@pytest.mark.parametrize("says", ["leaf1", "spine1"])
+def test_a_device_whose_port_carries_no_classes_is_the_end_of_its_link_all_the_same(says: str) -> None:
+    far, near = ("spine1", "Ethernet8"), ("leaf1", "Ethernet8")
+    leaf = wired("leaf1", Ethernet8=far) if says == "leaf1" else named(base(), "leaf1")
+    spine = without(
+        wired("spine1", Ethernet8=near) if says == "spine1" else named(base(), "spine1"), "Ethernet8"
+    )
+    spine = named(spine, "spine1", "LeafRouter")
+    found = imported(leaf, spine)
+    assert "leaf1:Ethernet8 spine1:Ethernet8 40m" in links(leaf, spine)
+    assert {d.cell.state for d in found.differences if d.kind == "one end"} == {"new"}
+    assert [name for name in intent(found)["topology"]["devices"] if "outside" in name] == [
+        "leaf1-outside",
+        "spine1-outside",
+    ]
+
+
+def test_the_speed_of_the_other_end_of_a_link_is_compared() -> None:
+    leaf = without(wired("leaf1", Ethernet8=("spine1", "Ethernet8")), "Ethernet0", "Ethernet4")
+    spine = without(named(base(), "spine1", "LeafRouter"), "Ethernet0", "Ethernet4")
+    spine["PORT"]["Ethernet8"]["speed"] = "400000"
+    found = imported(leaf, spine)
+    assert ("no such port", "speed", "400000") in {
+        (d.kind, d.cell.field, d.cell.deployed) for d in found.differences if d.device == "spine1"
+    }
 
 
 def test_a_port_that_two_devices_say_they_lead_to_has_the_first() -> None:
@@ -111,7 +139,7 @@ def test_a_port_that_two_devices_say_they_lead_to_has_the_first() -> None:
     )
     assert links(*leaves, spine) == [
         "leaf1:Ethernet8 spine1:Ethernet8 40m",
-        "leaf2:Ethernet8 leaf2-outside 40m",
+        "leaf2:Ethernet8 leaf2-outside-switch 40m",
     ]
 
 

@@ -105,8 +105,8 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
         [
-            "3:1: unknown key 'rubbish'; there are preset, trimming, hosts, buffers, sonic, mtu, telemetry, clust"
-            "er, workloads, failures"
+            "3:1: unknown key 'rubbish'; there are preset, trimming, hosts, buffers, sonic, mtu, exceptions, "
+            "telemetry, cluster, workloads, failures"
         ],
     ),
     "beside-one-that-is-there": (

@@ -27,7 +27,7 @@ def test_a_deployed_fabric_is_imported_and_rendered_back_to_the_byte(deployed: C
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err == snapshot("""\
 imported 4 devices to fabric.yaml
-rendered again: 3,390 of 3,390 fields the same (100.0 %), 1,750 of 1,750 rows, 68 of 68 tables; 0
+rendered again: 3,646 of 3,646 fields the same (100.0 %), 1,878 of 1,878 rows, 72 of 72 tables; 0
   fields are added
 """)
     assert deployed("lint", "fabric.yaml").code == 0
@@ -48,19 +48,20 @@ def test_without_an_output_the_intent_is_printed_and_nothing_is_written(cli: Cli
 
 
 def test_what_differs_is_listed_with_its_reason(cli: Cli) -> None:
-    Path("leaf1.json").write_text(leaf_with("PFC_WD", "Ethernet0", detection_time="600"))
+    Path("leaf1.json").write_text(leaf_with("PFC_WD", "GLOBAL", BIG_RED_SWITCH="enable"))
     outcome = cli("import", "leaf1.json", "-o", "fabric.yaml")
     assert (outcome.code, outcome.err) == (
         0,
         snapshot("""\
 imported 1 device to fabric.yaml
-rendered again: 232 of 233 fields the same (99.6 %), 83 of 84 rows, 16 of 17 tables; 0 fields are
+rendered again: 239 of 240 fields the same (99.5 %), 86 of 87 rows, 17 of 18 tables; 0 fields are
   added
 what differs:
   fields  devices  kind      why
-       1        1  watchdog  one watchdog is declared for all ports with PFC
+       1        1  watchdog  no intent can state this watchdog, or other switches poll at another
+                             interval
 one of each kind:
-  watchdog: PFC_WD|Ethernet0|detection_time: 600, rendered 800
+  watchdog: PFC_WD|GLOBAL|BIG_RED_SWITCH: enable, left out
 """),
     )
 

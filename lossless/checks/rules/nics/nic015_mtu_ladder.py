@@ -5,9 +5,11 @@ Subject: intent, hosts, attached hosts
 
 ## What it does
 Compares `hosts.mtu`, or the MTU of a host that was read, with that of the switch ports, both without the Ethernet
-header; 9000 under 9100 or 9216 is as usual. Then it works out the RDMA MTU that is left, the largest of 256 to 4096
-that fits with 96 bytes of headers, and warns where these headers alone cost half of it, as with an MTU of 4096. An RDMA
-MTU below 4096 is reported as well. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at all.
+header; 9000 under 9100 or 9216 is as usual. Where `exceptions` state less for the port of a host, that host sends no
+more, and ports between switches count for all hosts. Then it works out the RDMA MTU that is left, the largest of 256
+to 4096 that fits with 96 bytes of headers, and warns where these headers alone cost half of it, as with an MTU of
+4096. An RDMA MTU below 4096 is reported as well. A host MTU in which no RDMA MTU fits is an error: there is no RDMA at
+all.
 
 ## Why it breaks a lossless fabric
 A packet that is too large is dropped by the first switch, whichever its class; RDMA, which stays at 4096, goes on
@@ -48,16 +50,16 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
-from lossless.ground.basics.findings import Origin, RelatedPlace
+from lossless.ground.basics.findings import Origin, RelatedPlace, grouped
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.hosts import RDMA_MTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.view import View
+    from lossless.model.fabric.view import PortSet, View
 
 RDMA_HEADERS = 40 + 8 + 12 + 4 + 28 + 4
 """GRH, UDP, BTH, XRC, atomic and ICRC bytes that the kernel takes off an interface's MTU."""
@@ -69,17 +71,40 @@ def rdma_mtu(mtu_bytes: int) -> int:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose MTU is above that of the switches, or leaves RDMA an MTU below 4096."""
-    switch_mtu = min(
-        (m for ports in view.port_sets if isinstance(m := ports.ports[0].mtu_bytes, int)), default=None
-    )
+    """Yield a violation per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
+    mtus = [(mtu, ports) for ports in view.port_sets if isinstance(mtu := ports.ports[0].mtu_bytes, int)]
+    least, most = (pick((mtu for mtu, _ in mtus), default=None) for pick in (min, max))
+    limit_of = _limits(view, mtus)
     for host, names in view.host_kinds:
         if host.mtu_bytes is UNKNOWN:
             yield unread("the MTU of its interfaces", names)
-        elif switch_mtu is not None and host.mtu_bytes > switch_mtu:
-            yield _too_large(host, host.mtu_bytes, switch_mtu, names)
-        else:
+            continue
+        limited = grouped((limit_of.get(name, least), name) for name in names)
+        dropped = [mtu for mtu in limited if mtu is not None and mtu < host.mtu_bytes]
+        for mtu in dropped:
+            violation = _too_large(host, host.mtu_bytes, mtu, tuple(limited[mtu]))
+            if mtu != most and host.provenance == "intent":
+                violation = violation._replace(origin=Origin(host.origin.file, ("exceptions",), "key"))
+            yield violation
+        if not dropped:
             yield from _rdma(host, host.mtu_bytes, names)
+
+
+def _limits(view: View, mtus: Sequence[tuple[int, PortSet]]) -> dict[str, int]:
+    """Return the least MTU on the paths of each host, where the ports that lead to hosts differ; else nothing.
+
+    Ports between switches are on the paths of all hosts.
+    """
+    if len({mtu for mtu, ports in mtus if ports.ports[0].leads_to == "host"}) < 2:
+        return {}
+    between = [mtu for mtu, ports in mtus if ports.ports[0].leads_to != "host"]
+    of_port = {(name, port.name): mtu for mtu, s in mtus for name in s.switches for port in s.ports}
+    limits: dict[str, int] = {}
+    for link in view.fabric.links:
+        mtu = of_port.get((link.a, link.a_port)) if link.to_host else None
+        if mtu is not None:
+            limits[link.b] = min([mtu, *between, limits.get(link.b, mtu)])
+    return limits
 
 
 def attached(devices: DeployedDevices) -> Results:

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import Role
+    from lossless.model.fabric.model import Link, Role
     from lossless.model.hardware.devices import NicProfile
 
 
@@ -139,7 +139,8 @@ class _FabricResolver:
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, SwitchLayout] = {}
         self._splitter = AsicSplitter()
-        self._host_qos: dict[tuple[str, int, int], HostQos] = {}
+        self._host_qos: dict[tuple[str, int, int, int], HostQos] = {}
+        self._nic_mtus: dict[str, int] = {}
 
     def fabric(self) -> Fabric:
         by_node: dict[str, list[LinkBundle]] = {}
@@ -156,6 +157,8 @@ class _FabricResolver:
             id(unit.layout): (unit.kind, switch) for (_, unit), switch in zip(units, switches, strict=True)
         }
         require_room(self.loaded, identical.values())
+        links = tuple(links_of(self.plan, self.devices))
+        self._nic_mtus = self._mtus_of_nics(switches, links)
         fabric = Fabric(
             name=self.loaded.intent.fabric,
             provenance="intent",
@@ -163,7 +166,7 @@ class _FabricResolver:
             congestion=congestion_control(self.loaded, self.hardware.nic),
             switches=switches,
             hosts=tuple(self._host(n, bundles.get(n.name, [])) for n in inside if n.role == "host"),
-            links=tuple(links_of(self.plan, self.devices)),
+            links=links,
             networks=tuple(self._networks()),
             capacities=tuple(self._capacities(bundles)),
             sources=(self.loaded.document.file,),
@@ -254,12 +257,41 @@ class _FabricResolver:
         cable_m = max((bundle.cable_m for bundle in bundles), default=0)
         own = self.hardware.other_nics.get(node.name)
         nic = own or self.hardware.nic
-        key = (nic.name, rate_bps, cable_m)
+        mtu_bytes = self._nic_mtus.get(node.name, self.loaded.intent.hosts.mtu)
+        key = (nic.name, rate_bps, cable_m, mtu_bytes)
         if key not in self._host_qos:
             path = ("topology", "devices", node.name, "nic") if own else ("hardware", "nic")
             at = self.loaded.origin(*path)
-            self._host_qos[key] = host_qos(self.loaded, nic, at, rate_bps, cable_m)
+            qos = host_qos(self.loaded, nic, at, rate_bps, cable_m)
+            self._host_qos[key] = qos._replace(mtu_bytes=mtu_bytes)
         return Host(node.name, self._host_qos[key])
+
+    def _mtus_of_nics(self, switches: Sequence[Switch], links: Sequence[Link]) -> dict[str, int]:
+        """Return the MTU of each host at a port whose exception lets less through than hosts send.
+
+        Raises:
+            InputError: an exception is of a port that no link uses.
+        """
+        declared = self.loaded.intent.exceptions
+        if not declared:
+            return {}
+        known = {f"{switch.device}:{port.name}" for switch in switches for port in switch.ports}
+        # A port that the HWSKU lacks is reported by rules.
+        known |= {end for ends in zip(*map(_named_ends, self.plan.bundles), strict=True) for end in ends}
+        unknown = [end for end in declared if end not in known]
+        if unknown:
+            at = [(end, self.loaded.origin("exceptions", end).key()) for end in unknown]
+            hints = ((end, origin, suggestion(end, sorted(known))) for end, origin in at)
+            raise InputError(
+                self.loaded.problem(origin, f"exceptions: no link uses a port {end!r}{hint}")
+                for end, origin, hint in hints
+            )
+        mtus: dict[str, int] = {}
+        for link in links:
+            own = declared.get(f"{link.a.partition(':')[0]}:{link.a_port}") if link.to_host else None
+            if own is not None and own.mtu is not None:
+                mtus[link.b] = min(mtus.get(link.b, self.loaded.intent.hosts.mtu), own.mtu)
+        return mtus
 
     def _networks(self) -> Iterator[Network]:
         for name, network in sorted(self.loaded.intent.networks.items()):
@@ -361,6 +393,10 @@ class _FabricResolver:
                 left = (b for b in up if self._failures.works(b.a, b.b))
                 uplinks_left[tuple(Uplinks(_beyond(node, b), b.links, b.speed_bps) for b in left)] = None
         return tuple(uplinks_left)
+
+
+def _named_ends(bundle: LinkBundle) -> tuple[str, str]:
+    return f"{bundle.a}:{bundle.a_port}", f"{bundle.b}:{bundle.b_port}"
 
 
 def _beyond(node: PlanNode, bundle: LinkBundle) -> str:
@@ -494,8 +530,9 @@ def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[
 
 
 def stated_by_name(loaded: LoadedIntent) -> frozenset[str]:
-    """Return the names of switches with exceptions for buffers or classes under ``by_device``."""
-    return frozenset(name for path, names in _stated(loaded) if path[-1] == "by_device" for name in names)
+    """Return the devices with exceptions for buffers, curves or ports under their own name."""
+    named = (name for path, names in _stated(loaded) if path[-1] == "by_device" for name in names)
+    return frozenset((*named, *(end.partition(":")[0] for end in loaded.intent.exceptions)))
 
 
 def workloads(loaded: LoadedIntent, fabric: Fabric) -> tuple[DeclaredWorkload, ...]:

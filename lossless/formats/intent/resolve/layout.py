@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.policy import WatchdogException
     from lossless.formats.intent.resolve.pool_sizes import StatedPools
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import BufferModel, PortDemand
@@ -113,6 +114,7 @@ class LayoutBuilder:
         self.mtu_bytes = loaded.intent.mtu
         self.has_lossless = any(cls.lossless for cls in loaded.intent.classes.values())
         self.asymmetric = loaded.intent.pfc is not None and loaded.intent.pfc.asymmetric
+        self.exceptions = loaded.intent.exceptions
 
     def build(self, kind: SwitchKind) -> SwitchLayout:
         """Return the layout of a kind of switch.
@@ -264,6 +266,21 @@ class LayoutBuilder:
         origin = self.loaded.origin("pfc", "watchdog")
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
+    def with_exception(self, port: Port, end: str) -> Port:
+        """Return a port with the settings that are declared for it alone, under its name ``DEVICE:PORT``."""
+        own = self.exceptions[end]
+        # A record of its own: ports that share one count as alike in all else too.
+        qos = port.qos._replace() if port.qos is not None else None
+        if qos is not None and "watchdog" in own.model_fields_set and qos.pfc.priorities:
+            origin = self.loaded.origin("exceptions", end, "watchdog")
+            watchdog = excepted(self._watchdog(), own.watchdog, origin) if own.watchdog else None
+            qos = qos._replace(watchdog=watchdog)
+        return port._replace(
+            mtu_bytes=own.mtu or port.mtu_bytes,
+            asymmetric=port.asymmetric if own.asymmetric is None else own.asymmetric,
+            qos=qos,
+        )
+
     def _queues(self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
         queues: list[Queue | None] = [None] * len(PRIORITIES)
         for number, name in self._class_of_queue(policy).items():
@@ -302,6 +319,17 @@ class LayoutBuilder:
             return None
         origin = self.loaded.origin("classes", name)
         return PriorityGroup(number, own.profile, computed, origin, own.override)
+
+
+def excepted(usual: Watchdog | None, own: WatchdogException, origin: Origin) -> Watchdog | None:
+    """Return a watchdog with the settings of an exception; None where neither has a detection time."""
+    detection_ms = own.detection or (usual.detection_ms if usual else None)
+    if detection_ms is None:
+        return None
+    restoration_ms = own.restoration
+    if "restoration" not in own.model_fields_set:
+        restoration_ms = usual.restoration_ms if usual else None
+    return Watchdog(detection_ms, restoration_ms, own.action or (usual.action if usual else "drop"), origin)
 
 
 class _PortShaper:
@@ -346,7 +374,7 @@ class _PortShaper:
         if key not in self._qos:
             lossless = self._lossless.of(row, use.speed_bps, policy.groups)
             self._qos[key] = self._builder.port_qos(self, policy, use.speed_bps, lossless)
-        return Port(
+        port = Port(
             name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",
             speed_bps=use.speed_bps,
             lanes=len(spec.lanes) if spec else None,
@@ -364,6 +392,8 @@ class _PortShaper:
             spec=spec,
             adaptive=adapts(self._builder.loaded, self.kind, use),
         )
+        end = f"{self.kind.device}:{port.name}"
+        return self._builder.with_exception(port, end) if end in self._builder.exceptions else port
 
     def egress(self, class_name: str, speed_bps: int) -> BufferProfile | None:
         lossless = self._builder.loaded.intent.classes[class_name].lossless

@@ -10,7 +10,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch
-from tests.formats.intent.intent_texts import DEVICES, LINKS, NAMED, SHAPE, spoilt
+from tests.formats.intent.intent_texts import DEVICES, LINKS, NAMED, SHAPE, said_of, spoilt
 
 G = 10**9
 
@@ -147,3 +147,49 @@ def test_thousands_of_hosts_share_what_is_identical() -> None:
     assert len({id(s.ports) for s in found.switches}) == 2
     assert len({id(host.qos) for host in found.hosts}) == 1
     assert len({id(port.qos) for s in found.switches for port in s.ports}) == 3
+
+
+EXCEPTIONS = """\
+exceptions:
+  "leaf1:Ethernet0": {mtu: 1500, asymmetric: on, watchdog: {detection: 600ms, restoration: never}}
+  "spine2:Ethernet8": {mtu: 8000, watchdog: off}
+"""
+
+
+def test_an_exception_applies_to_its_port_and_to_the_hosts_there() -> None:
+    found = fabric(SHAPE + EXCEPTIONS)
+    own = {
+        f"{switch.name}:{port.name}": (port.mtu_bytes, port.asymmetric, port.qos.watchdog)
+        for switch in found.switches
+        for port in switch.ports
+        if port.qos is not None
+    }
+    usual = [end for end, values in own.items() if values == own["leaf2:Ethernet0"]]
+    assert {*own} - {*usual} == {"leaf1:Ethernet0", "spine2:Ethernet8"}
+    mtu, asymmetric, watchdog = own["leaf1:Ethernet0"]
+    assert (mtu, asymmetric, watchdog and watchdog.settings) == (1500, True, (600, None, "drop"))
+    assert own["spine2:Ethernet8"] == (8000, False, None)
+    assert {host.name: host.qos.mtu_bytes for host in found.hosts if host.qos.mtu_bytes != 9000} == {
+        "host1": 1500
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('"leaf1:Ethernet999": {mtu: 1500}', "exceptions: no link uses a port 'leaf1:Ethernet999'"),
+        ('"leaf9:Ethernet0": {mtu: 1500}', "exceptions: no link uses a port 'leaf9:Ethernet0'"),
+        ("leaf1: {mtu: 1500}", "expected DEVICE:PORT, found 'leaf1'"),
+        ('"leaf1:Ethernet0": {mtu: 1}', "exceptions.leaf1:Ethernet0.mtu"),
+        ('"leaf1:Ethernet0": {watchdog: {restoration: 1us}}', "switches count in whole milliseconds"),
+        (
+            '"leaf1:Ethernet0": {watchdog: {detection: never}}',
+            "exceptions.leaf1:Ethernet0.watchdog.detection",
+        ),
+    ],
+)
+def test_a_wrong_exception_is_refused_at_its_place(line: str, said: str) -> None:
+    found = said_of(f"{SHAPE}exceptions:\n  {line}\n")
+    assert len(found) == 1
+    assert found[0].startswith("24:"), found
+    assert said in found[0]
