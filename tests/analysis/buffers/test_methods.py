@@ -220,8 +220,22 @@ def test_how_long_a_peer_takes_counts_in_the_floor_where_the_formula_has_its_own
     assert answer("formula", quick).notes == (
         "SONiC's formula takes its own pause quanta at 400G, whatever the peer needs",
     )
-    expected = floor_headroom(400 * GIGABIT, 40, 9216, 9216, peer_response_bytes=25_000)
+    expected = floor_headroom(400 * GIGABIT, 40, 9216, 9216, peer_response_bytes=25_000, mac_phy_bytes=819.2)
     assert answer("floor", quick).need == expected
+
+
+@pytest.mark.parametrize(("profile", "known"), [("nvidia-sn5600", True), ("dell-z9864f", False)])
+def test_the_floor_counts_the_delay_of_mac_and_phy_where_it_is_known(profile: str, known: bool) -> None:
+    found = answer("floor", case(profile, 400, 40))
+    assert found.need is not None
+    assert [round(term.bytes, 1) for term in found.need.terms if term.name == "MAC and PHY"] == [
+        819.2
+    ] * known
+    assert any("MAC and PHY is unknown" in note for note in found.notes) is not known
+    assert known == (
+        found.need.headroom_bytes
+        > floor_headroom(400 * GIGABIT, 40, 9216, 9216, peer_response_bytes=57_920).headroom_bytes
+    )
 
 
 def test_905_quanta_at_400g_are_1158_ns() -> None:

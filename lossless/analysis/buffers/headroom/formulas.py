@@ -153,17 +153,22 @@ def floor_headroom(
     *,
     peer_response_bytes: float,
     pfc_frame_bytes: int = PFC_FRAME_BYTES,
+    mac_phy_bytes: float = 0.0,
 ) -> HeadroomNeed:
-    """Return the headroom that is always enough for frames of one size up to the MTU: P (1 + ceil(F / P)) at the worst.
+    """Return the headroom that is enough for frames of one size up to the MTU: P (1 + ceil(F / P)) at the worst.
 
     F are the bytes that leave the peer before it stops: the frame that delays the PFC frame (``reverse_mtu_bytes``, 0
-    for a reverse direction without data), the PFC frame, the cable there and back, the peer's response, and the frame P
-    in progress. A frame of which a bit arrives is stored whole: frames a little shorter than a whole part of F - P need
-    one frame more than that part itself. The worst P up to the MTU is therefore the MTU, or just below the largest such
-    part, and a larger MTU never needs less.
-    It is a floor because small packets that waste cells need more; while the egress of an N:1 incast
-    drains, about 1 - 1/N of it is used. MTUs are bytes on the wire. Source: derived here and compared with a
-    packet-level simulation of frames of the MTU (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
+    for a reverse direction without data), the PFC frame, the cable there and back, the delay of the switch's own MAC
+    and PHY, the peer's response, and the frame P in progress. These are the terms of IEEE 802.1Q (torvalds/linux
+    drivers/net/ethernet/intel/ixgbe/ixgbe_type.h @b6e2174, defines taken from 802.1bb Annex O), which counts the delay
+    of MAC and PHY at both ends; of a peer, its response alone is counted here. ``mac_phy_bytes`` is 0 where that of the
+    switch is unknown: the floor is then short by it. A frame of which a bit arrives is stored whole: frames a little
+    shorter than a whole part of F - P need one frame more than that part itself. The worst P up to the MTU is therefore
+    the MTU, or just below the largest such part, and a larger MTU never needs less. It is a floor because small packets
+    that waste cells need more; while the egress of an N:1 incast drains, about 1 - 1/N of it is used. MTUs are bytes on
+    the wire.
+    Source: derived here and compared with a packet-level simulation of frames of the MTU (ns-3.39,
+    inet-tub/ns3-datacenter @6ddb4a4).
 
     Raises:
         QuantityError: a rate or frame that is not positive, or a negative length.
@@ -176,6 +181,7 @@ def floor_headroom(
         Term("frame ahead of the pause", reverse_mtu_bytes, "one frame on the reverse link"),
         Term("pause frame", pfc_frame_bytes, "one PFC frame"),
         _cable(rate_bps, cable_m),
+        *([Term("MAC and PHY", mac_phy_bytes, "ASIC table")] if mac_phy_bytes else []),
         Term("peer response", peer_response_bytes, "what the peer sends until it obeys"),
         Term("frame begun", mtu_bytes, "the frame the peer may not interrupt"),
     )

@@ -34,7 +34,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lossless.analysis.buffers.headroom.formulas import AsicInputs
     from lossless.model.fabric.view import PortSet
@@ -89,7 +89,8 @@ OLDER_FORMULA_SOURCE = (
 )
 FLOOR_SOURCE = (
     "pause quanta of IEEE 802.3 clause 31B.3.7, signal speed: sonic-swss cfgmgr/buffer_headroom_mellanox.lua "
-    "@e6b0c5b; whole frames: derived, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)"
+    "@e6b0c5b; terms: IEEE 802.1Q as in torvalds/linux drivers/net/ethernet/intel/ixgbe/ixgbe_type.h @b6e2174; whole "
+    "frames: derived, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)"
 )
 
 
@@ -301,18 +302,26 @@ def floor_answer(case: HeadroomCase) -> MethodResult:
     if response is None:
         unknown = f"IEEE 802.3 gives no pause quanta for {format_rate(case.speed_bps)}; state how long the peer takes"
         return MethodResult("floor", "floor", None, unknown, FLOOR_SOURCE)
-    mtu_bytes = case.mtu_bytes
+    mtu_bytes, asic = case.mtu_bytes, case.profile.asic if case.profile else None
     try:
         need = floor_headroom(
-            case.speed_bps, case.cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response
+            case.speed_bps,
+            case.cable_m,
+            mtu_bytes,
+            mtu_bytes,
+            peer_response_bytes=response,
+            mac_phy_bytes=(asic.mac_phy_delay_bytes if asic else None) or 0.0,
         )
     except QuantityError as error:
         return MethodResult("floor", "floor", None, str(error), FLOOR_SOURCE)
-    return MethodResult("floor", "floor", need, "", FLOOR_SOURCE, (_floor_note(case),))
+    return MethodResult("floor", "floor", need, "", FLOOR_SOURCE, tuple(_floor_notes(case)))
 
 
-def _floor_note(case: HeadroomCase) -> str:
-    cell_bytes = case.profile.asic.cell_bytes if case.profile else None
-    if cell_bytes is None:
-        return "for full-size frames; small ones need more, by the cell size, which is unknown here"
-    return f"for full-size frames; small ones need more, as each takes whole cells of {cell_bytes} B"
+def _floor_notes(case: HeadroomCase) -> Iterator[str]:
+    asic = case.profile.asic if case.profile else None
+    if asic is None or asic.cell_bytes is None:
+        yield "for full-size frames; small ones need more, by the cell size, which is unknown here"
+    else:
+        yield f"for full-size frames; small ones need more, as each takes whole cells of {asic.cell_bytes} B"
+    if asic is None or asic.mac_phy_delay_bytes is None:
+        yield "the delay of the switch's MAC and PHY is unknown here, and comes on top"

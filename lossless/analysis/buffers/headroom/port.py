@@ -97,7 +97,8 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
     if isinstance(link, MissingInput):
         return link
     speed_bps, cable_m, mtu_bytes = link
-    floor = _floor(speed_bps, cable_m, mtu_bytes)
+    asic = ports.switch.profile.asic if ports.switch.profile else None
+    floor = _floor(speed_bps, cable_m, mtu_bytes, asic)
     return LinkNeed(
         speed_bps=speed_bps,
         cable_m=cable_m,
@@ -356,8 +357,11 @@ def evaluate(
     return mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
 
 
-def _floor(rate_bps: int, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:
+def _floor(rate_bps: int, cable_m: int, mtu_bytes: int, asic: Asic | None) -> HeadroomNeed | None:
     response = pause_response_bytes(rate_bps)
     if response is None:
         return None
-    return floor_headroom(rate_bps, cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response)
+    own_bytes = (asic.mac_phy_delay_bytes if asic else None) or 0.0
+    return floor_headroom(
+        rate_bps, cable_m, mtu_bytes, mtu_bytes, peer_response_bytes=response, mac_phy_bytes=own_bytes
+    )
