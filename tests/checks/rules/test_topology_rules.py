@@ -180,7 +180,7 @@ class TestCapacity:
 class TestModesThatNobodyWroteDown:
     """Of some switches only the modes of one port table are known."""
 
-    SPLIT = shape(host_links="2 x 100G", uplinks="2 x 400G", hosts_per_leaf=4)
+    SPLIT = shape(host_links="2 x 50G", uplinks="2 x 400G", hosts_per_leaf=4)
 
     def test_a_lower_speed_is_not_checked(self) -> None:
         asked = intent(
@@ -191,7 +191,7 @@ class TestModesThatNobodyWroteDown:
         )
         assert drawn(asked, "TOP003") == drawn(asked, "TOP002") == []
         assert unchecked(asked, "TOP003") == {
-            "whether a port of dell-z9332f takes 100G: only 10G, 400G are known of it": 2
+            "whether a port of dell-z9332f takes 50G: only 10G, 100G, 400G are known of it": 2
         }
 
     def test_a_higher_one_is(self) -> None:
