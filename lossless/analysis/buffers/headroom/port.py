@@ -5,7 +5,7 @@ exactly one method, in this order, and carries its name: the vendor's row of the
 ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
 
 The headroom is the profile's ``xoff``. ``size`` (reserved) and ``xon`` add nothing to it: with a shared headroom pool
-``size`` is below ``xon + xoff`` and the rest comes from that pool (2,996 of 3,592 rows in sonic-buildimage
+``size`` is below ``xon + xoff`` and the rest comes from that pool (3,011 of 3,607 rows in sonic-buildimage
 pg_profile_lookup.ini @086b03b). :func:`given_headroom` has the one case where ``size`` reduces it.
 """
 

@@ -8,9 +8,9 @@ Subject: buffers
 Compares the headroom of each lossless priority group (`xoff`) with the best known need of its link: the row of this
 HWSKU that covers the length, else the formula of its ASIC where that formula reproduces the HWSKU's rows. Less is a
 warning. Where neither is known, the closed-form floor remains. Less than the floor is only information: the floor
-allows the peer the full response time of IEEE 802.3, and about 1,000 of 3,592 rows that vendors ship allow less. BUF001
-alone reports headroom below the cable and one frame; it also defines which bytes count as headroom and which row is
-reported.
+allows the peer the full response time of IEEE 802.3, and about 40 % of the 3,607 rows that vendors ship allow less.
+BUF001 alone reports headroom below the cable and one frame; it also defines which bytes count as headroom and which
+row is reported.
 
 ## Why it breaks a lossless fabric
 Beyond the cable, headroom must hold the frame that delays the pause, the bytes that the peer sends until it obeys, and

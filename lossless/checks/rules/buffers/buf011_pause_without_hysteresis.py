@@ -7,8 +7,8 @@ Subject: device
 ## What it does
 Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. A profile without both is a
 warning. So is an `xon` that is not below the threshold at which a single group pauses: alpha B / (1 + alpha), B the
-pool without headroom, or `static_th`. All 3,592 rows that vendors ship have one of the two, and an `xon` below this
-threshold. The size of `xon_offset` is not checked: 1,962 shipped rows have less than two frames.
+pool without headroom, or `static_th`. All 3,607 rows that vendors ship have one of the two, and an `xon` below this
+threshold. The size of `xon_offset` is not checked: 1,977 shipped rows have less than two frames.
 
 ## Why it breaks a lossless fabric
 XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where this is the threshold

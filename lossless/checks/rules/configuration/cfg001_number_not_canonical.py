@@ -48,7 +48,7 @@ Write the digits alone.
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623 (stoi, stoul)
 - sonic-swss-common common/converter.h @07a03cb (the base follows from the text)
-- sonic-buildimage device/** @086b03b (" 166912" stands in six shipped files)
+- sonic-buildimage device/** @086b03b (" 166912" stands six times in two shipped files)
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ port. Where the host itself sent the pauses, find the cause of its slow receptio
 
 ## Sources
 - Linux mlx5/counters.rst @16f448d: rx/tx_global_pause count only where global pause is on
-- ConnectX-4 Lx counters in public notes: 1,266,552 pauses sent in 555 s, none received
+- ConnectX-4 Lx counters in public notes: 1,266,552 pauses sent, of 555 s in all, none received
 - IEEE 802.3, annex 31B (PAUSE); IEEE 802.1Q, clause 36 (PFC)
 """
 

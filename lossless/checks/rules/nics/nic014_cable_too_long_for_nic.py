@@ -10,7 +10,7 @@ of the cable; the lengths in switches' files are rows of a table, not lengths of
 
 ## Why it breaks a lossless fabric
 The NIC sizes the headroom of its own receive buffer by the cable. It ignores a length that it does not take,
-and keeps the default of 7 m: at 100G, 1 km of cable holds 124 kB in both directions, which arrive after a pause and are
+and keeps the default of 7 m: at 100G, 1 km of cable holds 126 kB in both directions, which arrive after a pause and are
 dropped.
 
 ## Bad
@@ -47,8 +47,8 @@ topology:
 Put a switch near the hosts.
 
 ## Sources
-- Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (MLX5E_MAX_CABLE_LENGTH, 7 m by default)
-- arithmetic: 4.95 ns a meter each way, as light is in fiber
+- Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (MLX5E_MAX_CABLE_LENGTH is 1000; 7 m by default)
+- arithmetic: 2 x 1 km x 100G at 198,000 km/s (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b)
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ PFC, without 2 and 6 where tunnel remapping added them, and the speed. Headroom 
 checked port by port.
 
 ## Why it breaks a lossless fabric
-Flows are spread over the members by a hash. Those that meet the one member without PFC are dropped in every congestion,
-the others never: the same job loses packets with some peers and not with others, and no counter of the LAG shows why. A
-slower member is congested while the others are idle, and pauses the traffic for them.
+Flows are spread over the members by a hash. Those that meet the one member without PFC lose packets under
+congestion, the others do not: the same job loses packets with some peers and not with others, and no counter of the LAG
+shows why. A slower member is congested while the others are idle, and pauses the traffic for them.
 
 ## Bad
 ```json config_db base=leaf

@@ -10,8 +10,8 @@ capture it is information: the count runs since boot or the last clear, and may 
 
 ## Why it breaks a lossless fabric
 A capture after a storm shows all queues operational. The packets of the queue were dropped, RDMA across it has failed
-or retransmitted, and the source of the pauses may storm again. Many storms in little time are one that lasts: the
-watchdog restores the queue, and detects it again.
+or retransmitted, and the source of the pauses may storm again. Many storms in little time can be one that lasts: some
+chips count no pauses while the watchdog has PFC off on the port, so that it restores the queue, and detects it again.
 
 ## Bad
 ```text capture
@@ -34,7 +34,8 @@ Compare with an earlier capture. Where the count grows, find the device that sen
 behind a switch the next port that is paused.
 
 ## Sources
-- sonic-net/sonic-buildimage#29203: 170 detections and restorations in 20 minutes of one storm that never stopped
+- sonic-net/sonic-buildimage#29203: Tomahawk 4 to 6, all priorities of a port stormed: 170 detections and restorations
+  in 20 minutes of one storm that did not stop
 - sonic-net/sonic-buildimage#8483: a storm that is detected, restored and detected again within one test
 - sonic-swss orchagent/pfcwdorch.cpp @005cc73: the counters of a storm, when it is detected and when it is restored
 """
