@@ -10,8 +10,8 @@ file that names no interface counts as one of the RDMA interfaces. An intended p
 other priorities a warning. Where a file does not have the state of every priority, it is *not checked*.
 
 ## Why it breaks a lossless fabric
-A NIC does not always keep the configured PFC mode: a driver with fewer classes than priorities turns PFC on for further
-priorities, DCBX replaces the mode by that of the switch, and a reboot resets it. A priority with PFC on the NIC and not
+A NIC does not always keep the configured PFC mode: hardware that has PFC by traffic class has it for all priorities of
+a class, DCBX replaces the mode by that of the switch, and a reboot resets it. A priority with PFC on the NIC and not
 on the switch is lossy; PFC on a priority that needs none stops traffic that may be dropped.
 
 ## Bad
@@ -36,7 +36,7 @@ changes again, turn DCBX of the firmware off; where the driver cannot set it, ch
 class.
 
 ## Sources
-- Linux commit 8c1671e0d13d: a driver that showed PFC on for eight priorities where four were asked
+- Linux commit 8c1671e0d13d (hns3): asked for four priorities of one class, the driver showed PFC on for all eight
 - iproute2/iproute2 man8/dcb-pfc.8 @ee2a4a8 (prio-pfc)
 """
 

@@ -15,7 +15,7 @@ only other models of the role have another alpha, that is information: their poo
 
 ## Why it breaks a lossless fabric
 Alpha decides how much of the shared buffer a group takes before it pauses. A group with 1/64 where the others have 1/16
-pauses earlier: one new switch model with this default made pauses spread through a data center.
+pauses earlier: one new switch model with this default made pauses propagate through a data center.
 
 ## Bad
 ```json config_db base=leaf
