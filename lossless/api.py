@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.study.result import SimulationResult as SimulationResult
+    from lossless.analysis.simulation.study.answer import SimulationResult as SimulationResult
     from lossless.checks.lint.run import Change as Change, Report as Report
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
@@ -121,7 +121,7 @@ _MODULES = {
     "render": "RenderResult render",
     "..checks.lint.run": "Change Report",
     "..ground.documents.folder": "reaching",
-    "..analysis.simulation.study.result": "SimulationResult",
+    "..analysis.simulation.study.answer": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
     "..formats.intent.class_changes": "StatedThresholds",
     "tune": "Grid Sweep TuneAsk TuneProgress parse_grid state_thresholds sweep tune write_thresholds write_tuned",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
 
-    from lossless.analysis.simulation.study.result import SimulationResult
+    from lossless.analysis.simulation.study.answer import SimulationResult
     from lossless.model.fabric.cluster import DeclaredWorkload
     from lossless.model.fabric.view import View
 
@@ -59,7 +59,7 @@ def simulate(
         ScenarioError: the requested scenario is impossible, or would take too long.
     """
     from lossless.analysis.buffers.verdict import fabric_verdict
-    from lossless.analysis.simulation.study.result import SimulationResult
+    from lossless.analysis.simulation.study.answer import SimulationResult
     from lossless.interfaces.api.fabrics import fabrics_to_simulate
     from lossless.model.fabric.view import View
 

@@ -120,6 +120,8 @@ MOST_NICS = 65_536
 MOST_SENDERS = 512
 MOST_PEERS = 64
 """The default number of NICs in patterns other than incast: the flows of all-to-all grow with its square."""
+MOST_LOADED = 512
+"""The number of NICs from which the load on a fabric is that of some of its leaves: a run takes about a second."""
 
 
 class WorkloadKind(NamedTuple):

@@ -46,6 +46,7 @@ LABELS = {
     "nics_paused": "NICs paused",
     "time_in_pause": "time in pause",
     "goodput_bps": "goodput",
+    "load": "load",
     "pfc_load": "PFC load",
     "pfc_seeds": "seeds with PFC",
     "verdict": "verdict",

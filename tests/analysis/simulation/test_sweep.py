@@ -121,7 +121,7 @@ def row_of(
 ) -> SweepRow:
     """Return what single runs of a setting say, by the verdict of ``lossless simulate``."""
     seen = single_runs(found, setting, seeds, horizon_ns)
-    verdict = run_verdict(Study(found, seen, 1.0, horizon_ns))
+    verdict = run_verdict(Study(found, seen, 1.0, horizon_ns, 1.0))
     return SweepRow(
         setting=setting,
         verdict=verdict.verdict,

@@ -27,7 +27,7 @@ def test_a_sound_switch_is_safe(cli: Cli) -> None:
         "verdict: safe\n"
         "  closed forms find nothing unsafe, nor does the packet-level model in 1 seed\n"
         "limiting port: leaf1, priority 3, 400G, 5 m: headroom 231,424 B, needed 231,424 B (vendor row)\n"
-        "PFC load: not evaluated\n\npacket-level model: safe\n"
+        "load: carried\nPFC load: not evaluated\n\npacket-level model: safe\n"
     )
     assert (outcome.code, outcome.err) == (0, "")
 
@@ -86,7 +86,7 @@ packet-level model: safe
   headroom           63,360 B used, 168,064 B left at leaf1:Ethernet12
   longest pause      19.80 us at NIC at leaf1:Ethernet28
   pause propagation  1 hop, 0 of 12 switch ports and 7 of 12 NICs
-  goodput            392.1 Gb/s of payload, 100% of line rate less headers
+  goodput            392.1 Gb/s of payload, 100% of what the topology carries
   ran                1 seed, 1.88 ms, 45,594 events
   assumed:
     no NIC is known: senders keep to line rate until they are paused, without DCQCN
@@ -108,7 +108,7 @@ packet-level model: unsafe
   peak queue depth   >= 3,277,824 B at leaf1:Ethernet0, 65.56 us to drain
   peak PG occupancy  >= 1,184,832 B (929,280 B to 1,237,632 B)
   headroom           not used
-  goodput            22.1 Gb/s of payload, 6% of line rate less headers
+  goodput            22.1 Gb/s of payload, 6% of what the topology carries
   ran                12 seeds, 1.25 ms, 175,419 events; stopped with traffic under way, so >= where
                      maxima may still grow
   assumed:
@@ -137,7 +137,7 @@ def test_text_of_a_dead_nic(cli: Cli) -> None:
   pause propagation  2 hops, 1 of 12 switch ports and 7 of 12 NICs
   watchdog           triggers in 1 of 1 seeds, first after 1.80 s; it stopped 1 queue and dropped
                      21,332 frames
-  goodput            0.0 Gb/s of payload, 0% of line rate less headers
+  goodput            0.0 Gb/s of payload, 0% of what the topology carries
   ran                1 seed, 3.60 s, 23,850 events
   assumed:
     no NIC is known: senders keep to line rate until they are paused, without DCQCN
@@ -219,7 +219,7 @@ def test_json_of_what_was_not_run_keeps_the_contract_too(cli: Cli) -> None:
     Path("config_db.json").write_text(json.dumps(data))
     report = report_of(cli("simulate", ".", "--format", "json"))
     found = report["verdicts"][0]["packet_level"]
-    assert found == {"runs": [], "not_run": "no port in service has PFC on", "pfc_load": []}
+    assert found == {"runs": [], "not_run": "no port in service has PFC on", "load": [], "pfc_load": []}
 
 
 @pytest.mark.parametrize(

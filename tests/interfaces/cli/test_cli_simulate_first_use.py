@@ -49,7 +49,7 @@ def test_without_numba_the_closed_forms_answer_alone(cli: Cli, text: str, overal
 def test_without_numba_json_says_so(cli: Cli) -> None:
     Path("config_db.json").write_text(LEAF)
     report = report_of(cli("simulate", ".", "--format", "json"))
-    assert report["verdicts"][0]["packet_level"] == {"runs": [], "not_run": PIP, "pfc_load": []}
+    assert report["verdicts"][0]["packet_level"] == {"runs": [], "not_run": PIP, "load": [], "pfc_load": []}
 
 
 HIDDEN = """

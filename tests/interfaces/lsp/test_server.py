@@ -318,7 +318,7 @@ def running_loop():
 server.asyncio = types.SimpleNamespace(**vars(asyncio))
 server.asyncio.sleep, server.asyncio.get_running_loop = sleep, running_loop
 """
-"""The server's clock stands still, but for pauses, each of which is over when the test lets it end."""
+"""The server's clock stops, but for pauses, each of which is over when the test lets it end."""
 
 
 @spoken

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
-from lossless.analysis.simulation.study.result import SimulationResult
+from lossless.analysis.simulation.study.answer import SimulationResult
 from lossless.analysis.simulation.study.verdict import Occurrence, Range, RunVerdict
 from lossless.ground.basics.findings import MissingInput
 from lossless.output.report.columns import TextStyle
@@ -108,7 +108,7 @@ packet-level model: safe
   peak queue depth   1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
   peak PG occupancy  202,752 B
   headroom           not used
-  goodput            392.1 Gb/s of payload, 100% of line rate less headers
+  goodput            392.1 Gb/s of payload, 100% of what the topology carries
   ran                12 seeds, 2.57 ms, 68,059 events\
 """)
 
@@ -133,7 +133,7 @@ packet-level model: safe
   headroom           63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
   longest pause      681.90 us at host16:port2
   pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
-  goodput            392.1 Gb/s of payload, 100% of line rate less headers
+  goodput            392.1 Gb/s of payload, 100% of what the topology carries
   ran                12 seeds, 2.57 ms, 68,059 events
   assumed:
     every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\
@@ -165,7 +165,7 @@ packet-level model: unsafe
   headroom           16,896 B used, ran out at leaf1:Ethernet12
   longest pause      681.90 us at host16:port2
   pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
-  goodput            392.1 Gb/s of payload, 91% of line rate less headers
+  goodput            392.1 Gb/s of payload, 91% of what the topology carries
   ran                12 seeds, 2.57 ms, 68,059 events\
 """)
 
@@ -183,7 +183,7 @@ packet-level model: safe
   headroom           >= 63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
   longest pause      >= 681.90 us at host16:port2
   pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
-  goodput            105.1 Gb/s of payload, 27% of line rate less headers
+  goodput            105.1 Gb/s of payload, 27% of what the topology carries
   ran                12 seeds, 2.57 ms, 68,059 events; stopped with traffic under way, so >= where
                      maxima may still grow\
 """)
@@ -220,7 +220,7 @@ packet-level model: safe
   pause propagation  4 hops, 3 of 32 switch ports and 15 of 16 NICs
   watchdog           triggers in 12 of 12 seeds, first after 1.80 s; it stopped 31 queues and
                      dropped 127,828 frames
-  goodput            0.0 Gb/s of payload, 0% of line rate less headers
+  goodput            0.0 Gb/s of payload, 0% of what the topology carries
   ran                12 seeds, 3.60 s, 68,059 events\
 """)
 
@@ -247,7 +247,7 @@ packet-level model: unsafe
   headroom           63,360 B (0 B to 97,152 B) used, ran out at leaf1:Ethernet12
   longest pause      681.90 us at host16:port2
   pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
-  goodput            392.1 Gb/s of payload, 100% of line rate less headers
+  goodput            392.1 Gb/s of payload, 100% of what the topology carries
   ran                12 seeds, 2.57 ms, 68,059 events\
 """)
 
@@ -275,7 +275,7 @@ packet-level model: safe
   headroom           63,360 B used, 134,272 B left at leaf1:Ethernet12
   longest pause      681.90 us at host16:port2
   pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
-  goodput            392.1 Gb/s of payload, 100% of line rate less headers
+  goodput            392.1 Gb/s of payload, 100% of what the topology carries
   ran                1 seed, 2.57 ms, 68,059 events\
 """)
 

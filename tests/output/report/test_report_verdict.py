@@ -15,7 +15,7 @@ from lossless.analysis.buffers.verdict import (
     PoolVerdict,
     PortVerdict,
 )
-from lossless.analysis.simulation.study.result import SimulationResult
+from lossless.analysis.simulation.study.answer import SimulationResult
 from lossless.output.report.columns import TextStyle
 from lossless.output.report.simulation.verdict_text import verdict_text
 

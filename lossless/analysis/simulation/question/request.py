@@ -59,6 +59,8 @@ class Question(NamedTuple):
     ``by_tier`` has exceptions for some roles, and ``ahead_frames`` is how many frames NICs take ahead of the one that
     is due (0: any number; None: as the intent declares, else none).
 
+    ``whole_leaves``: without ``nics``, all NIC ports take part, or all of as many leaves as the limit allows.
+
     ``moves``, if any, are transfers that replace the pattern, all of them from the beginning; ``called`` is their
     description, and ``size_bytes`` then the most that one NIC sends.
     """
@@ -79,6 +81,7 @@ class Question(NamedTuple):
     ahead_frames: int | None = None
     moves: tuple[NamedTransfer, ...] = ()
     called: str = ""
+    whole_leaves: bool = False
 
 
 class NamedQuestion(NamedTuple):
@@ -252,6 +255,11 @@ def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads |
     rate_bps = max(topology.wires[at].rate_bps for at in topology.wires_of[node])
     low, middle, high = (round(rate_bps / 8e6 * level_us) for level_us in LEVELS_US)
     return SimLoads((low, middle, high), SAMPLE_NS, FLOWLET_US)
+
+
+def spread_ideally(question: Question) -> Question:
+    """Return a question whose packets are spread over all equal paths, to NICs that take them in any order."""
+    return question._replace(load_balancing="spray", by_tier=(), ahead_frames=0)
 
 
 def said_of(question: Question) -> str:

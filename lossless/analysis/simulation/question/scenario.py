@@ -38,10 +38,10 @@ from lossless.analysis.simulation.question.request import (
     takes_any_order,
 )
 from lossless.ground.basics.errors import NotHereError, ScenarioError
-from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion
-from lossless.model.fabric.cluster import MOST_PEERS, MOST_SENDERS, PATTERNS
+from lossless.model.fabric.cluster import MOST_LOADED, MOST_PEERS, MOST_SENDERS, PATTERNS
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 
 if TYPE_CHECKING:
@@ -332,6 +332,8 @@ def _nics(
     """
     if question.moves:
         return _moving(built, question)
+    if question.whole_leaves and question.nics is None:
+        return _of_whole_leaves(built)
     most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
     nics_of: list[dict[int, list[int]]] = []
     for plane in _planes(built, question, target):
@@ -352,6 +354,29 @@ def _nics(
     in_turn = [nics[turn] for turn in range(max(map(len, switches))) for nics in switches if turn < len(nics)]
     chosen = built.by_plane(sorted((target, *in_turn[: most - 1])))
     return tuple(sorted(nic for plane in chosen if len(plane) > 1 for nic in plane))
+
+
+def _of_whole_leaves(built: SimTopology) -> tuple[int, ...]:
+    """Return all NIC ports, or all of the first and the last leaves of each plane: their uplinks have their full load.
+
+    The first and the last, so that traffic crosses all tiers where leaves share switches with their neighbors alone.
+    """
+    planes = [
+        list(grouped((built.leaf(nic), nic) for nic in plane).values())
+        for plane in built.by_plane(built.nics)
+    ]
+    chosen: list[int] = []
+    for leaves in planes:
+        room = MOST_LOADED // len(planes)
+        by_turns = [leaf for ends in zip(leaves, reversed(leaves), strict=True) for leaf in ends][
+            : len(leaves)
+        ]
+        for turn, leaf in enumerate(by_turns):
+            room -= len(leaf)
+            if room < 0 and turn > 1:
+                break
+            chosen += leaf
+    return tuple(sorted(chosen))
 
 
 def _planes(built: SimTopology, question: Question, target: int) -> list[list[int]]:

@@ -22,7 +22,7 @@ from lossless.analysis.buffers.simulation_facts import (
     PortRef,
     SimulationFacts,
 )
-from lossless.analysis.buffers.verdict import PfcLoad
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, SimulationRequest
 from lossless.ground.basics.errors import LosslessError, NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
@@ -31,14 +31,17 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.analysis.simulation.question.request import Limits, Question
+    from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
+    from lossless.analysis.simulation.question.request import Question
     from lossless.analysis.simulation.question.scenario import Scenario
-    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, SeedResult
+    from lossless.analysis.simulation.study.load import Load
+    from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, PeakComparison, SeedResult
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.study import PeerReactionLimit, Study
     from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.ground.basics.errors import Problem
 
 
 _NUMBA_SETTINGS = ".numba_config.yaml"
@@ -65,13 +68,50 @@ def why_not() -> str | None:
 class Answer(NamedTuple):
     """A verdict for each part of a fabric, the reasons of parts that were not run, and recordings for pictures.
 
-    ``pfc_loads`` has the load on PFC of each part with a lossless class, if requested; it changes no verdict.
+    ``pfc_loads`` has the traffic under PFC for each verdict, ``loads`` whether a permutation of all NIC ports is
+    carried; neither changes a verdict.
     """
 
     runs: tuple[RunVerdict, ...] = ()
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
     pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
+    loads: tuple[Load | MissingInput, ...] = ()
+
+
+class SimulationResult(NamedTuple):
+    """The buffer verdicts on one fabric: from closed forms, and from runs of the packet-level model.
+
+    ``not_run`` is the reason why the model did not run; ``overall`` is the worst of both. ``recordings`` are the data
+    of pictures, if requested. ``pfc_loads`` have the load on PFC, ``loads`` whether a permutation of all NIC ports is
+    carried: they change no verdict. ``other_classes`` are
+    lossless, and were not run since no class was requested. ``peaks`` compare the measurements of switches with both,
+    if captures were given; ``problems`` are the captures that could not be read.
+    """
+
+    closed: FabricVerdict
+    runs: tuple[RunVerdict, ...] = ()
+    not_run: str | None = None
+    recordings: tuple[Recording, ...] = ()
+    pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
+    loads: tuple[Load | MissingInput, ...] = ()
+    other_classes: tuple[str, ...] = ()
+    peaks: tuple[PeakComparison, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def overall(self) -> BufferVerdict:
+        """The worst of the known verdicts of closed forms and runs."""
+        return min((self.closed.overall, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """Properties that closed forms could not check, and the classes that were not run."""
+        not_run = (
+            f"the packet-level model did not run class {name}; --class {name} runs it"
+            for name in self.other_classes
+        )
+        return (*self.closed.not_checked, *not_run)
 
 
 def answer(view: View, request: SimulationRequest) -> Answer:
@@ -89,7 +129,8 @@ def answer(view: View, request: SimulationRequest) -> Answer:
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
     reasons: list[str] = []
-    loads: list[PfcLoad | MissingInput] = []
+    pfc_loads: list[PfcLoad | MissingInput] = []
+    loads: list[Load | MissingInput] = []
     for part, scenario in scenarios_of(view, request.question):
         if isinstance(scenario, MissingInput):
             reasons.append(scenario.reason)
@@ -97,15 +138,51 @@ def answer(view: View, request: SimulationRequest) -> Answer:
         results, reaction_limit = run_study(part, scenario, request)
         verdicts.append(run_verdict(results, advice(part, results, request.limits), reaction_limit))
         recordings += [_recorded(scenario, results, verdicts[-1])] if request.record else []
-        loads += [load_of(part, results, request)] if request.pfc_load and not scenario.is_lossy else []
+        if request.pfc_load and not scenario.is_lossy:
+            load, pfc_load = load_of(part, results, request, with_causes=True)
+            pfc_loads.append(pfc_load)
+            loads += [] if load is None else [load]
     not_run = "; ".join(dict.fromkeys(reasons)) or None
-    return Answer(tuple(verdicts), not_run, tuple(recordings), tuple(loads))
+    return Answer(tuple(verdicts), not_run, tuple(recordings), tuple(pfc_loads), tuple(loads))
 
 
-def load_of(view: View, results: Study, request: SimulationRequest) -> PfcLoad | MissingInput:
-    """Return the load on PFC in one part of a fabric, or why there is none (:func:`pfc_load`)."""
+def load_of(
+    view: View, results: Study, request: SimulationRequest, *, with_causes: bool = False
+) -> tuple[Load | MissingInput | None, PfcLoad | MissingInput]:
+    """Return whether one part of a fabric carries its load, and what PFC holds back of it.
 
-    return pfc_load(results, request.limits, lambda question: checked_scenario(view, question))
+    The traffic is what was asked for, or a permutation of all NIC ports where that was a stress test; only the
+    permutation runs with the causes of what it does not carry. Without congestion control there is nothing to compare
+    PFC with.
+    """
+    from lossless.analysis.simulation.study.load import load_result, pfc_load
+
+    scenario = results.scenario
+    unknown = MissingInput(_NOBODY_SLOWS_DOWN) if scenario.dcqcn is None else None
+    if not _is_stress_test(scenario.question):
+        return None, unknown or pfc_load(scenario, results.seeds)
+    if unknown is not None and not with_causes:
+        return None, unknown
+    try:
+        posed = checked_scenario(view, _permutation(scenario.question))
+        if isinstance(posed, MissingInput):
+            return posed, unknown or posed
+        load, pfc = load_result(posed, request.limits, with_causes=with_causes)
+    except LosslessError as error:
+        not_run = MissingInput(f"a permutation cannot be run: {error}")
+        return not_run, unknown or not_run
+    return load, unknown or pfc
+
+
+def _is_stress_test(question: Question) -> bool:
+    overload = question.pattern == "incast" and not question.moves
+    return overload or question.dead_nic or question.slow_nic_bps is not None
+
+
+def _permutation(question: Question) -> Question:
+    return question._replace(
+        pattern="permutation", whole_leaves=True, moves=(), called="", dead_nic=False, slow_nic_bps=None
+    )
 
 
 def scenarios_of(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:
@@ -265,7 +342,7 @@ def _run(view: View, scenario: Scenario, request: SimulationRequest) -> Simulati
         scenario=verdict.scenario,
         priority=scenario.classes[0].priority,
         seeds=verdict.seeds,
-        pfc_load=load_of(view, results, request) if request.pfc_load and scenario.dcqcn else None,
+        pfc_load=load_of(view, results, request)[1] if request.pfc_load and scenario.dcqcn else None,
     )
     if not verdict.causes:
         return facts
@@ -361,57 +438,4 @@ def _spot_of(name: str) -> PortRef:
     return PortRef(switch, port)
 
 
-SEEDS = 3
-"""Random seeds of the permutation that is run beside a stress test: each is another choice of who sends to whom."""
 _NOBODY_SLOWS_DOWN = "no congestion control runs: PFC carries what load there is"
-
-
-def pfc_load(
-    results: Study, limits: Limits, put: Callable[[Question], Scenario | MissingInput]
-) -> PfcLoad | MissingInput:
-    """Return the load on PFC of the traffic that was run or, after a stress test, of a permutation.
-
-    ``put`` makes a scenario of a question. The reason is returned where there is none: without DCQCN there is nothing
-    to compare PFC with.
-    """
-    scenario = results.scenario
-    if scenario.dcqcn is None:
-        return MissingInput(_NOBODY_SLOWS_DOWN)
-    if not _is_stress_test(scenario.question):
-        return _measured(results)
-    from lossless.analysis.simulation.study.study import study
-
-    try:
-        posed = put(_permutation(scenario.question))
-        if isinstance(posed, MissingInput):
-            return posed
-        return _measured(study(posed, limits._replace(seeds=min(limits.seeds, SEEDS))))
-    except LosslessError as error:
-        return MissingInput(f"a permutation cannot be run: {error}")
-
-
-def _is_stress_test(question: Question) -> bool:
-    overload = question.pattern == "incast" and not question.moves
-    return overload or question.dead_nic or question.slow_nic_bps is not None
-
-
-def _permutation(question: Question) -> Question:
-    return question._replace(pattern="permutation", moves=(), called="", dead_nic=False, slow_nic_bps=None)
-
-
-def _measured(results: Study) -> PfcLoad:
-    from statistics import median
-
-    from lossless.analysis.simulation.study.verdict import describe
-
-    seeds = results.seeds
-    by_length = sorted(seeds, key=lambda seed: seed.pauses.longest_ns / seed.pauses.longest_limit_ns)
-    longest = by_length[len(seeds) // 2].pauses
-    return PfcLoad(
-        scenario=describe(results.scenario),
-        seeds=len(seeds),
-        nics_paused=median(seed.propagation.nics / max(1, seed.propagation.all_nics) for seed in seeds),
-        longest_pause_us=longest.longest_ns / 1000,
-        longest_pause_limit_us=longest.longest_limit_ns / 1000,
-        time_in_pause=median(seed.pauses.nic_share for seed in seeds),
-    )

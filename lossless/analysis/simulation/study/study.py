@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.question.ports import need_of
+from lossless.analysis.simulation.question.request import spread_ideally
 from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN, is_late, loss_of, step_time_ns
 from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
@@ -35,7 +37,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from lossless.analysis.simulation.engine.network import SimCable, SimFlow, SimNetwork, SimQueue, SimSwitch
     from lossless.analysis.simulation.question.request import Limits
@@ -189,12 +191,16 @@ class Times(NamedTuple):
 
 
 class Study(NamedTuple):
-    """The results of all seeds of a scenario; ``step_ns`` is the time of the step at line rate."""
+    """The results of all seeds of a scenario.
+
+    ``step_ns`` is the time of the step at line rate over the paths of flows, ``ideal_ns`` that under ideal spreading.
+    """
 
     scenario: Scenario
     seeds: tuple[SeedResult, ...]
     step_ns: float
     horizon_ns: float
+    ideal_ns: float
 
 
 def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
@@ -207,25 +213,42 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
     first = instantiate(scenario, 1)
     times = times_of(scenario, first.network)
     require_events(first.network, times.horizon_ns, limits._replace(seeds=len(seeds)))
-    done: list[SeedResult] = []
+
+    def run_seed(seed: int, go_on: Callable[[], bool]) -> SeedResult:
+        return follow(first if seed == 1 else instantiate(scenario, seed), seed, times, go_on)
+
+    done = in_threads([partial(run_seed, seed) for seed in seeds], limits.threads, progress)
+    # All flows of an incast wait for one link, however they are spread.
+    is_incast = scenario.question.pattern == "incast" and not scenario.question.moves
+    ideal_ns = times.step_ns if is_incast else step_time_ns(ideal_network(scenario))
+    return Study(scenario, tuple(done), times.step_ns, times.horizon_ns, ideal_ns)
+
+
+def ideal_network(scenario: Scenario) -> SimNetwork:
+    """Return the network of the first seed in which packets are spread over all equal paths."""
+    return instantiate(scenario._replace(question=spread_ideally(scenario.question)), 1).network
+
+
+def in_threads(
+    runs: Sequence[Callable[[Callable[[], bool]], Any]],
+    threads: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Any]:
+    """Return the results of runs, each called with what says whether to go on; ``threads`` None: one a core."""
+    done: list[Any] = []
     stopped = Event()
-
-    def run_seed(seed: int) -> SeedResult:
-        instance = first if seed == 1 else instantiate(scenario, seed)
-        return follow(instance, seed, times, lambda: not stopped.is_set())
-
-    with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
         try:
-            for seen in pool.map(run_seed, seeds):
+            for seen in pool.map(lambda run: run(lambda: not stopped.is_set()), runs):
                 done.append(seen)
                 if progress is not None:
-                    progress(len(done), len(seeds))
+                    progress(len(done), len(runs))
         except BaseException:
             # Threads cannot be ended from outside: they check this event from time to time.
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    return Study(scenario, tuple(done), times.step_ns, times.horizon_ns)
+    return done
 
 
 def times_of(scenario: Scenario, network: SimNetwork) -> Times:

@@ -259,7 +259,7 @@ def describe(scenario: Scenario) -> str:
     target, many = names[scenario.target], len(scenario.nics)
     incast = question.pattern == "incast" and not question.moves
     what = f"incast of {many - 1} NICs into {target}" if incast else (
-        f"{question.called or question.pattern} among {many} NICs"
+        f"{question.called or question.pattern} among {_many(scenario)} NICs"
     )  # fmt: skip
     most = "up to " if question.moves else ""
     parts = [what, f"{most}{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
@@ -273,6 +273,12 @@ def describe(scenario: Scenario) -> str:
     if question.slow_nic_bps:
         parts.append(f"{target} slow: it takes in {question.slow_nic_bps / 1e9:g} Gb/s")
     return ", ".join(parts)
+
+
+def _many(scenario: Scenario) -> str:
+    """Return the number of NIC ports, and of how many where those of some leaves stand for all."""
+    taking, every = len(scenario.nics), len(scenario.topology.nics)
+    return f"{taking:,} of {every:,}" if scenario.question.whole_leaves and taking < every else f"{taking}"
 
 
 def _mib(size_bytes: int) -> str:
@@ -418,10 +424,10 @@ def seed_goodput_bps(seed: SeedResult) -> float:
 
 
 def _of_line_rate(results: Study, seed: SeedResult) -> float:
-    """Return the goodput as a part of the payload rate at line rate, without headers, preambles and gaps."""
+    """Return the goodput as a part of the payload rate that the topology carries under ideal spreading."""
     if not seed.outcome.ended_ns or not seed.outcome.size_bytes:
         return 0.0
-    return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.step_ns / seed.outcome.ended_ns
+    return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.ideal_ns / seed.outcome.ended_ns
 
 
 def _rate_bps(results: Study, seed: SeedResult) -> float:

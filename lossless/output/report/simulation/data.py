@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.analysis.buffers.verdict import PfcLoad
-    from lossless.analysis.simulation.study.result import SimulationResult
+    from lossless.analysis.simulation.study.answer import SimulationResult
+    from lossless.analysis.simulation.study.load import Load
     from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
     from lossless.analysis.simulation.study.verdict import RunVerdict
 
@@ -30,6 +31,7 @@ def verdict_data(result: SimulationResult) -> Data:
         "packet_level": {
             "runs": [run_data(run) for run in result.runs],
             "not_run": result.not_run,
+            "load": [carried_data(load) for load in result.loads],
             "pfc_load": [load_data(load) for load in result.pfc_loads],
         },
         "measured_peaks": plain(result.peaks),
@@ -39,6 +41,13 @@ def verdict_data(result: SimulationResult) -> Data:
 def run_data(run: RunVerdict) -> Data:
     """Return the verdict from the runs of a scenario as plain data, without its causes, which repeat the reasons."""
     return {name: value for name, value in plain(run).items() if name != "causes"}
+
+
+def carried_data(load: Load | MissingInput) -> Data:
+    """Return whether a permutation is carried, or why that is unknown."""
+    if isinstance(load, MissingInput):
+        return {"verdict": NOT_EVALUATED, "reason": load.reason}
+    return {"verdict": load.verdict, **plain(load), "causes": list(load.causes)}
 
 
 def load_data(load: PfcLoad | MissingInput) -> Data:

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
         PoolVerdict,
         PortVerdict,
     )
+    from lossless.analysis.simulation.study.answer import SimulationResult
+    from lossless.analysis.simulation.study.load import Load
     from lossless.analysis.simulation.study.measure import PeakComparison
-    from lossless.analysis.simulation.study.result import SimulationResult
     from lossless.analysis.simulation.study.study import BesideVerdict
     from lossless.analysis.simulation.study.verdict import LossVerdict, Occurrence, Range, RunVerdict
 
@@ -84,6 +85,54 @@ def _lines(run: RunVerdict, style: TextStyle) -> Iterator[str]:
         yield "\n".join(["  assumed:", *(wrapped(entry, style, "    ") for entry in run.assumed)])
 
 
+_RUNS = ("traffic", "mean flow rate", "slowest tenth", "last flow", "worst NIC in pause")
+
+
+def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
+    """Return whether a permutation is carried: a row for each run, what each adds, and what hashing lets expect."""
+    load = spelled_out(load)
+    if isinstance(load, MissingInput):
+        return f"{LABELS['load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
+    seeds = f"{load.seeds} seed{'s' if load.seeds > 1 else ''}"
+    part = "" if load.of_line_rate > _ALL else f", {load.of_line_rate:.0%} of the NICs' line rate"
+    where = f"{load.scenario}, {seeds}; shares of what the topology carries under ideal spreading{part}"
+    begin_us, end_us = load.window_us
+    rows = [
+        (
+            run.name,
+            f"{run.mean:.0%}",
+            f"{run.slowest_tenth:.0%}",
+            _spread(run.last_flow),
+            f"{run.time_in_pause:.0%}",
+        )
+        for run in load.runs
+    ]
+    lines = [
+        f"{LABELS['load']}: {load.verdict}",
+        wrapped(where, style, "  "),
+        table([_RUNS, *rows], style, "  "),
+    ]
+    lines += [wrapped(f"cost of {cause}", style, "  ") for cause in load.causes]
+    if load.expected is not None:
+        seen = load.expected
+        expected = (
+            f"hashing onto {seen.choices} links is expected to give {_spread(seen.mean)} on average, and "
+            f"{_spread(seen.slowest_tenth)} to the slowest tenth"
+        )
+        lines.append(wrapped(expected, style, "  "))
+    lines += [wrapped(f"{name}: take the last two rows as a range", style, "  ") for name in load.stand_ins]
+    lines.append(wrapped(f"flow rates while all flows send, {_us(begin_us)} to {_us(end_us)}", style, "  "))
+    return "\n".join(lines)
+
+
+_ALL = 0.995
+
+
+def _spread(share: Range) -> str:
+    least, most = f"{share.least:.0%}", f"{share.most:.0%}"
+    return f"{share.median:.0%}" if least == most else f"{share.median:.0%} ({least} to {most})"
+
+
 def load_text(load: PfcLoad | MissingInput, style: TextStyle = PLAIN) -> str:
     """Return the PFC load as text, each measure with its limit, or the reason why it is not evaluated."""
     load = spelled_out(load)
@@ -132,7 +181,7 @@ def measured(run: RunVerdict) -> Iterator[tuple[str, str]]:
         yield f"class {run.beside.name}", _beside(run.beside, run.seeds)
     yield (
         LABELS["goodput_bps"],
-        f"{_rate(run.goodput_bps)} of payload, {run.of_line_rate:.0%} of line rate less headers",
+        f"{_rate(run.goodput_bps)} of payload, {run.of_line_rate:.0%} of what the topology carries",
     )
     many = run.seeds
     yield (
@@ -287,6 +336,7 @@ def _blocks(result: SimulationResult, style: TextStyle) -> Iterator[str]:
     yield from _listed("why", [*closed.reasons, *(reason for run in runs for reason in run.reasons)], style)
     yield from _listed("change", [change for run in runs for change in run.changes], style)
     yield from (run_text(run, style) for run in runs)
+    yield from (carried_text(load, style) for load in result.loads)
     yield from (load_text(load, style) for load in result.pfc_loads)
     if result.peaks:
         yield peaks_text(result.peaks, style)
@@ -311,9 +361,9 @@ def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
     limiting = _limiting_run(runs) or _limiting_kind(lines)
     if limiting:
         yield wrapped(f"limiting port: {limiting}", style)
-    for load in result.pfc_loads[:1]:
-        verdict = NOT_EVALUATED if isinstance(load, MissingInput) else load.verdict
-        yield f"{LABELS['pfc_load']}: {verdict}"
+    for name, loads in (("load", result.loads), ("pfc_load", result.pfc_loads)):
+        for load in loads[:1]:
+            yield f"{LABELS[name]}: {NOT_EVALUATED if isinstance(load, MissingInput) else load.verdict}"
 
 
 def _limiting_run(runs: Sequence[RunVerdict]) -> str | None:

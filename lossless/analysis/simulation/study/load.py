@@ -1,0 +1,361 @@
+"""Whether a fabric carries its load: a permutation among all NIC ports, and what takes rate from it.
+
+In a permutation every NIC port sends to one other and receives from one other, so a fabric without oversubscription
+could carry all of it at line rate. The same permutation runs under conditions of which each has one cost more: ideal
+spreading with reordering allowed, the declared load balancing with PFC alone, the order that NICs need, and the
+declared congestion control. A difference between two of them is the cost of what was added.
+
+Figures are shares of what the topology carries under ideal spreading: flow rates in a window in which all flows send,
+and the time of a step, in which every NIC port sends its bytes and the last flow ends it. NICs with DCQCN need a few
+rate-increase timers to recover from the collisions of the first round-trip times, so long transfers and short steps
+may differ.
+"""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from itertools import pairwise
+from statistics import median, quantiles
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.buffers.verdict import PfcLoad
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import instantiate, transfers_in_planes
+from lossless.analysis.simulation.question.request import chooses, spread_ideally
+from lossless.analysis.simulation.study.loss import step_time_ns
+from lossless.analysis.simulation.study.measure import measure
+from lossless.analysis.simulation.study.study import (
+    LONGEST_STEPS,
+    ideal_network,
+    in_threads,
+    require_events,
+    seeds_of,
+    without_loss,
+)
+from lossless.analysis.simulation.study.verdict import Range, describe
+from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
+    from lossless.analysis.simulation.question.request import Limits, Question
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.measure import SeedResult
+
+SEEDS = 3
+"""Random seeds: each is another choice of who sends to whom, and of paths."""
+LEAST_MEAN, LEAST_LAST = 0.9, 0.8
+"""Shares of ideal spreading from which a load counts as carried: the mean flow rate, and the time of the last flow.
+
+Conventions of this project: no public source states them. A job waits for the last flow of each step, so at 0.8 its
+network time is a quarter longer than the topology allows."""
+LEAST_COST = 0.05
+"""Share of ideal spreading from which a difference between two runs is named as a cause; seeds differ by less in the
+mean flow rate of the fabrics of examples/."""
+WINDOW_STEPS, STEADY_STEPS = 8, 2
+"""Length of the run in which all flows send, in steps at line rate: with congestion control, whose rates move, and
+without. The second half of it is the window: DCQCN starts at line rate, and settles in the first."""
+_DRAWS = 48
+"""Hashings that the expectation of ECMP is drawn from."""
+
+
+class LoadRun(NamedTuple):
+    """One run of the permutation: shares of what the topology carries under ideal spreading.
+
+    ``mean`` and ``slowest_tenth`` are flow rates in the window: of all flows, and of the slowest tenth of them.
+    ``last_flow`` is the time of a step at line rate over that of the last flow. ``time_in_pause`` is the paused part of
+    the run of the NIC port that was paused most. Medians over seeds, of ``last_flow`` with the extremes.
+    """
+
+    name: str
+    adds: str
+    mean: float
+    slowest_tenth: float
+    last_flow: Range
+    time_in_pause: float
+
+
+class EcmpExpectation(NamedTuple):
+    """What hashing alone gives by calculation: flow rates of max-min fair links over many hashings, each a share.
+
+    ``choices`` is the number of links that the first switch of a flow chooses among; the ranges are from the lowest to
+    the highest tenth of the hashings, around the median.
+    """
+
+    choices: int
+    draws: int
+    mean: Range
+    slowest_tenth: Range
+
+
+class Load(NamedTuple):
+    """Whether a fabric carries a permutation of its NIC ports: the runs, each with one cost more than the one before.
+
+    ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading,
+    ``window_us`` the time in which flow rates are measured. ``stand_ins`` name the congestion controls that are not
+    what their NICs are known to run as shipped: rates may lie between, or outside, those of the last two runs.
+    """
+
+    scenario: str
+    seeds: int
+    of_line_rate: float
+    window_us: tuple[float, float]
+    runs: tuple[LoadRun, ...]
+    expected: EcmpExpectation | None
+    stand_ins: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Whether the load is carried; it is no part of the verdict on loss."""
+        declared = self.runs[-1]
+        carried = declared.mean >= LEAST_MEAN and declared.last_flow.median >= LEAST_LAST
+        return "carried" if carried else "not carried"
+
+    @property
+    def causes(self) -> tuple[str, ...]:
+        """The costs above :data:`LEAST_COST`, each in words: what takes how much of the flow rates and of the step."""
+        texts = []
+        for before, run in pairwise(self.runs):
+            parts = [
+                f"{what} from {of[0]:.0%} to {of[1]:.0%}"
+                for what, of in (
+                    ("flow rates", (before.mean, run.mean)),
+                    ("the last flow", (before.last_flow.median, run.last_flow.median)),
+                )
+                if of[0] - of[1] > LEAST_COST
+            ]
+            texts += [f"{run.adds}: {', '.join(parts)}"] if parts else []
+        return tuple(texts)
+
+
+class LoadResult(NamedTuple):
+    """The load on a fabric, and the part of it that PFC holds back; ``load`` is None where it was not asked for."""
+
+    load: Load | None
+    pfc: PfcLoad
+
+
+def load_result(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> LoadResult:
+    """Run a permutation under all conditions; without causes under the declared one alone, for what PFC carries.
+
+    Raises:
+        ScenarioError: it would take more events than ``limits`` allow.
+    """
+    limits = limits._replace(seeds=min(limits.seeds, SEEDS))
+    conditions = [*_conditions(scenario)][0 if with_causes else -1 :]
+    ideal = _Ideal.of(scenario)
+    seeds = seeds_of(scenario, limits)
+    require_events(instantiate(scenario, 1).network, LONGEST_STEPS * ideal.step_ns, limits)
+    steps = [partial(_step, each, ideal, seed) for each in conditions for seed in seeds]
+    windows = [partial(_window, each, ideal) for each in conditions] if with_causes else []
+    found = in_threads([*steps, *windows], limits.threads)
+    of_condition = [found[at * len(seeds) : (at + 1) * len(seeds)] for at in range(len(conditions))]
+    pfc = pfc_load(scenario, [step.seed for step in of_condition[-1]])
+    if not with_causes:
+        return LoadResult(None, pfc)
+    runs = []
+    for each, steps_of, (mean, slowest) in zip(conditions, of_condition, found[len(steps) :], strict=True):
+        last_flow = _range([step.share for step in steps_of])
+        paused = median(step.seed.pauses.nic_share for step in steps_of)
+        runs.append(LoadRun(each.name, each.adds, mean, slowest, last_flow, paused))
+    end_us = _window_ns(scenario, ideal) / 1000
+    load = Load(
+        describe(scenario),
+        len(seeds),
+        ideal.of_line_rate,
+        (end_us / 2, end_us),
+        tuple(runs),
+        None if chooses(scenario.question) else _expected(scenario, ideal),
+        tuple(
+            control.name
+            for control in scenario.rate_controls
+            if control.stands_in and scenario.dcqcn is not None
+        ),
+    )
+    return LoadResult(load, pfc)
+
+
+class _Condition(NamedTuple):
+    """A scenario under a name, and what it adds to the one before; ``roomy``: memory without limits, no pauses."""
+
+    name: str
+    adds: str
+    scenario: Scenario
+    roomy: bool = False
+
+    def instance(self, seed: int, steps: int = 1) -> ScenarioInstance:
+        """Return the network of a seed in which each NIC port sends the bytes of so many steps."""
+        question = self.scenario.question
+        question = question._replace(size_bytes=question.size_bytes * steps)
+        made = instantiate(self.scenario._replace(question=question), seed)
+        return made._replace(network=without_loss(made.network)) if self.roomy else made
+
+
+def _conditions(scenario: Scenario) -> Iterator[_Condition]:
+    """Yield the conditions of a permutation, each with one cost more, up to the declared one."""
+    question, alone = scenario.question, scenario._replace(dcqcn_of=dict.fromkeys(scenario.nics))
+    yield _Condition("ideal spreading", "", alone._replace(question=spread_ideally(question)), roomy=True)
+    choice = _choice(question)
+    if not chooses(question):
+        yield _Condition(f"{choice}, PFC alone", "hash collisions", alone)
+    else:
+        if (question.load_balancing, question.by_tier) != ("spray", ()):
+            free = alone._replace(question=question._replace(ahead_frames=0))
+            yield _Condition(f"{choice}, any order, PFC alone", "paths that switches choose", free)
+        if question.ahead_frames != 0:
+            yield _Condition(f"{choice}, PFC alone", "packets out of order", alone)
+    if scenario.dcqcn is not None:
+        yield _Condition(f"{choice}, DCQCN", "rate control", scenario)
+
+
+def _choice(question: Question) -> str:
+    if not chooses(question):
+        return "ECMP"
+    return ", ".join(f"{choice} at {role} switches" for role, choice in question.by_tier) or str(
+        question.load_balancing
+    )
+
+
+class _Ideal(NamedTuple):
+    """A step under ideal spreading: its time, and the time that NIC ports alone would take for it over that."""
+
+    step_ns: float
+    of_line_rate: float
+
+    @classmethod
+    def of(cls, scenario: Scenario) -> _Ideal:
+        network = ideal_network(scenario)
+        step_ns = step_time_ns(network)
+        return cls(step_ns, step_time_ns(_without_switches(network)) / step_ns)
+
+
+def _without_switches(network: SimNetwork) -> SimNetwork:
+    """Return a network in which flows have the links of their NIC ports alone."""
+    flows = []
+    for flow in network.flows:
+        flows += [flow._replace(path=ends, spread=None) for ends in (flow.path[:2], flow.path[-2:])]
+    return network._replace(flows=tuple(flows))
+
+
+class _Step(NamedTuple):
+    """One seed of a step: its results, and the time under ideal spreading over that of the last flow."""
+
+    seed: SeedResult
+    share: float
+
+
+def _step(of: _Condition, ideal: _Ideal, seed: int, go_on: Callable[[], bool]) -> _Step:
+    instance = of.instance(seed)
+    simulation = Simulation(instance.network, seed)
+    simulation.advance(LONGEST_STEPS * ideal.step_ns, go_on)
+    flows = simulation.state.flows[simulation.state.flows["counts"] == 1]
+    done_ps = flows["done_at"]
+    ended_ps = done_ps.max() if (done_ps >= 0).all() else simulation.state.clock["now"][0]
+    seen = measure(simulation, instance, seed, cut=not simulation.ended)
+    return _Step(seen, ideal.step_ns * 1000 / int(ended_ps))
+
+
+def _window_ns(scenario: Scenario, ideal: _Ideal) -> float:
+    return ideal.step_ns * (STEADY_STEPS if scenario.dcqcn is None else WINDOW_STEPS)
+
+
+def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[float, float]:
+    """Return the mean flow rate, and that of the slowest tenth, in a window in which all flows send."""
+    end_ns = _window_ns(of.scenario, ideal)
+    instance = of.instance(1, steps=1 + int(end_ns / ideal.step_ns / ideal.of_line_rate))
+    simulation = Simulation(instance.network, 1)
+    delivered = []
+    for until_ns in (end_ns / 2, end_ns):
+        simulation.advance(until_ns, go_on)
+        flows = simulation.state.flows
+        delivered.append(flows["expected_psn"][flows["counts"] == 1].copy())
+    rates_bps = (delivered[1] - delivered[0]) * 8e9 / (end_ns / 2)
+    return _mean_and_slowest(rates_bps / _ideal_rates_bps(instance.network, ideal))
+
+
+def _ideal_rates_bps(network: SimNetwork, ideal: _Ideal) -> Any:
+    """Return the payload rate of each flow under ideal spreading: what the topology carries of its line rate."""
+    rate_of = {frozenset((cable.a, cable.b)): cable.rate_bps for cable in network.cables}
+    besides = network.physics.overhead_bytes + network.physics.gap_bytes
+    return np.array([
+        min(rate_of[frozenset(flow.path[:2])], rate_of[frozenset(flow.path[-2:])])
+        * ideal.of_line_rate * flow.mtu_bytes / (flow.mtu_bytes + besides)
+        for flow in network.flows
+    ])  # fmt: skip
+
+
+def _mean_and_slowest(shares: Any) -> tuple[float, float]:
+    slowest = np.sort(shares)[: max(1, len(shares) // 10)]
+    return float(shares.mean()), float(slowest.mean())
+
+
+def _range(values: Sequence[float]) -> Range:
+    return Range(min(values), median(values), max(values))
+
+
+def _expected(scenario: Scenario, ideal: _Ideal) -> EcmpExpectation | None:
+    """Return the flow rates of hashing by calculation, None where no flow has a choice."""
+    routes, wires = scenario.routes, scenario.topology.wires
+    between = grouped((frozenset((wire.a, wire.b)), at) for at, wire in enumerate(wires))
+    leaf_pairs: set[tuple[int, int]] = set()
+    shares = []
+    for draw in range(_DRAWS):
+        rng = random.Random(draw)
+        taken: list[list[tuple[int, int]]] = []
+        for move in transfers_in_planes("permutation", scenario.planes, scenario.target, 1, rng):
+            nodes = routes.path(move.source, move.target, rng)
+            leaf_pairs.add((nodes[1], nodes[-2]))
+            taken.append([(rng.choice(between[frozenset(pair)]), pair[0]) for pair in pairwise(nodes)])
+        rates_bps = fair_rates_bps(taken, [wire.rate_bps for wire in wires])
+        most_bps = [min(wires[path[0][0]].rate_bps, wires[path[-1][0]].rate_bps) for path in taken]
+        shares.append(_mean_and_slowest(rates_bps / (np.array(most_bps) * ideal.of_line_rate)))
+    choices = max(routes.choices(*pair) for pair in leaf_pairs)
+    if choices < 2:
+        return None
+    return EcmpExpectation(choices, _DRAWS, *(_tenths([share[at] for share in shares]) for at in (0, 1)))
+
+
+def fair_rates_bps(taken: Sequence[Sequence[tuple[int, int]]], rates_bps: Sequence[float]) -> Any:
+    """Return the max-min fair rate of each flow; a path has the number of each link and the node that sends over it."""
+    number: dict[tuple[int, int], int] = {}
+    steps = [(flow, number.setdefault(step, len(number))) for flow, path in enumerate(taken) for step in path]
+    flow_of, link_of = np.array(steps).T
+    left = np.array([float(rates_bps[wire]) for wire, _ in number])
+    fair, is_open = np.zeros(len(taken)), np.ones(len(taken), bool)
+    while is_open.any():
+        going = is_open[flow_of]
+        many = np.bincount(link_of[going], minlength=len(left))
+        share = np.divide(left, many, out=np.full(len(left), np.inf), where=many > 0)
+        # Links with the least share are full: their flows keep this rate, and use the other links by it.
+        full = share <= share.min() * (1 + 1e-9)
+        ending = np.zeros(len(taken), bool)
+        ending[flow_of[going & full[link_of]]] = True
+        fair[ending] = share.min()
+        left -= share.min() * np.bincount(link_of[ending[flow_of]], minlength=len(left))
+        is_open &= ~ending
+    return fair
+
+
+def _tenths(values: Sequence[float]) -> Range:
+    lowest, *_, highest = quantiles(values, n=10)
+    return Range(lowest, median(values), highest)
+
+
+def pfc_load(scenario: Scenario, seeds: Sequence[SeedResult]) -> PfcLoad:
+    """Return the part of the traffic that PFC holds back, over the seeds of a scenario."""
+    by_length = sorted(seeds, key=lambda seed: seed.pauses.longest_ns / seed.pauses.longest_limit_ns)
+    longest = by_length[len(seeds) // 2].pauses
+    return PfcLoad(
+        scenario=describe(scenario),
+        seeds=len(seeds),
+        nics_paused=median(seed.propagation.nics / max(1, seed.propagation.all_nics) for seed in seeds),
+        longest_pause_us=longest.longest_ns / 1000,
+        longest_pause_limit_us=longest.longest_limit_ns / 1000,
+        time_in_pause=median(seed.pauses.nic_share for seed in seeds),
+    )

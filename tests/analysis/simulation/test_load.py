@@ -1,0 +1,135 @@
+"""Whether a fabric carries a permutation of its NIC ports, and what takes rate from it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
+from lossless.analysis.simulation.study.answer import answer, checked_scenario
+from lossless.analysis.simulation.study.load import LEAST_LAST, LEAST_MEAN, Load, fair_rates_bps
+from lossless.ground.basics.findings import MissingInput
+from lossless.model.fabric.view import View
+from tests.analysis.simulation.fabrics import PFC_ONLY, Patch, declared, example
+
+SPRAYED: Patch = {"topology": {"routing": {"load_balancing": "spray"}}, "hosts": {"reorder": "any"}}
+
+
+def load_of(view: View, seeds: int = 2, **question: object) -> Load:
+    asked = Question()._replace(**question)  # type: ignore[arg-type]
+    (load,) = answer(view, SimulationRequest(asked, Limits(seeds))).loads
+    assert isinstance(load, Load)
+    return load
+
+
+def named(load: Load) -> dict[str, tuple[int, int]]:
+    """Return the mean flow rate and the last flow of each run, in percent."""
+    return {run.name: (round(100 * run.mean), round(100 * run.last_flow.median)) for run in load.runs}
+
+
+def test_each_cost_of_the_example_has_its_name() -> None:
+    """98 % under ideal spreading, half of it where flows are hashed, half of that where DCQCN recovers within 8 MiB."""
+    load = load_of(example(), seeds=3)
+    assert [run.name for run in load.runs] == ["ideal spreading", "ECMP, PFC alone", "ECMP, DCQCN"]
+    ideal, hashed, controlled = (run.last_flow.median for run in load.runs)
+    assert ideal == pytest.approx(0.98, abs=0.01)
+    assert hashed == pytest.approx(0.5, abs=0.05)
+    assert controlled == pytest.approx(0.24, abs=0.05)
+    assert [cause.partition(":")[0] for cause in load.causes] == ["hash collisions", "rate control"]
+    assert load.verdict == "not carried"
+
+
+def test_what_is_lost_to_rate_control_in_a_step_comes_back_in_long_transfers() -> None:
+    hashed, controlled = load_of(example()).runs[1:]
+    assert controlled.mean == pytest.approx(hashed.mean, abs=0.05)
+    assert controlled.last_flow.median < 0.75 * hashed.last_flow.median
+
+
+def test_a_fabric_that_sprays_to_nics_that_take_any_order_carries_its_load() -> None:
+    load = load_of(declared(SPRAYED))
+    assert load.verdict == "carried"
+    assert load.causes == ()
+    assert load.expected is None
+
+
+def test_nics_that_need_order_take_what_spraying_brings() -> None:
+    load = load_of(declared({"topology": SPRAYED["topology"]}))
+    assert "packets out of order" in {cause.partition(":")[0] for cause in load.causes}
+    assert named(load)["ideal spreading"][1] > 95
+
+
+def test_without_congestion_control_pfc_alone_is_all_that_runs() -> None:
+    load = load_of(declared(PFC_ONLY))
+    assert [run.name for run in load.runs] == ["ideal spreading", "ECMP, PFC alone"]
+
+
+def test_shares_are_of_what_an_oversubscribed_topology_carries() -> None:
+    shape = {"hosts_per_leaf": 16, "host_links": "1 x 100G", "uplinks": "2 x 100G", "oversubscription": 4}
+    hardware = {"leaf": "nvidia-sn3700", "spine": "nvidia-sn3700", "nic": "connectx-6-dx"}
+    load = load_of(declared({"hardware": hardware, "topology": {"leaf_spine": shape}}))
+    # Seed 1 sends 17 of 32 flows across: 17 x 100G at most through 4 x 100G of one direction.
+    assert 0.2 < load.of_line_rate < 0.6
+    assert named(load)["ideal spreading"][1] > 85
+
+
+def test_of_a_large_fabric_leaves_take_part_as_a_whole() -> None:
+    shape = {"leaves": 32, "spines": 4, "hosts_per_leaf": 24, "host_links": "1 x 100G", "uplinks": "1 x 100G"}
+    hardware = {"leaf": "nvidia-sn3700", "spine": "nvidia-sn3700", "nic": "connectx-6-dx"}
+    view = declared({"hardware": hardware, "topology": {"leaf_spine": shape}})
+    posed = checked_scenario(view, Question(pattern="permutation", whole_leaves=True))
+    assert not isinstance(posed, MissingInput)
+    by_leaf: dict[int, int] = {}
+    for nic in posed.nics:
+        by_leaf[posed.topology.leaf(nic)] = by_leaf.get(posed.topology.leaf(nic), 0) + 1
+    assert set(by_leaf.values()) == {24}
+    assert len(by_leaf) == 512 // 24
+
+
+def test_the_thresholds_are_those_of_the_declared_run() -> None:
+    load = load_of(declared(SPRAYED))
+    *others, last = load.runs
+    for mean, flow, verdict in (
+        (LEAST_MEAN, LEAST_LAST, "carried"),
+        (LEAST_MEAN - 0.01, 1.0, "not carried"),
+        (1.0, LEAST_LAST - 0.01, "not carried"),
+    ):
+        run = last._replace(mean=mean, last_flow=last.last_flow._replace(median=flow))
+        assert load._replace(runs=(*others, run)).verdict == verdict
+
+
+@given(st.data())
+@settings(max_examples=60, deadline=None)
+def test_fair_rates_are_those_of_exact_filling(data: st.DataObject) -> None:
+    """Every flow has a full link on which no flow has more."""
+    links = data.draw(st.integers(1, 5))
+    rates = data.draw(st.lists(st.integers(1, 9), min_size=links, max_size=links))
+    routes = data.draw(
+        st.lists(
+            st.lists(st.integers(0, links - 1), min_size=1, max_size=3, unique=True), min_size=1, max_size=8
+        )
+    )
+    found = fair_rates_bps([[(link, 0) for link in route] for route in routes], rates)
+    assert list(found) == pytest.approx([float(rate) for rate in _filled(routes, rates)])
+
+
+def _filled(routes: list[list[int]], rates: list[int]) -> list[Fraction]:
+    """Raise all open flows together, and close those of each link that is full."""
+    fair = [Fraction(0)] * len(routes)
+    still = set(range(len(routes)))
+    while still:
+        room = {
+            link: Fraction(
+                rates[link] - sum(fair[flow] for flow, route in enumerate(routes) if link in route),
+                sum(link in routes[flow] for flow in still),
+            )
+            for link in range(len(rates))
+            if any(link in routes[flow] for flow in still)
+        }
+        step = min(room.values())
+        for flow in still:
+            fair[flow] += step
+        full = {link for link, left in room.items() if left == step}
+        still -= {flow for flow in still if full.intersection(routes[flow])}
+    return fair
