@@ -1,9 +1,9 @@
-"""Queries to a running subnet: a program by itself, started in the fabric that ibsim simulates.
+"""Queries management datagrams (MADs) of a running subnet: a program by itself, run in the fabric that ibsim simulates.
 
-It reads one question a line and writes one answer a line, in the same order, ``-`` if none came: ``path SLID DLID`` is
+It reads one query a line and writes one response a line, in the same order, ``-`` if none came: ``path SLID DLID`` is
 answered with the service level that the manager gives the path, ``get LID ATTRIBUTE MODIFIER`` with the 64 bytes of the
-port's or switch's own attribute, in hexadecimal. Many questions are under way at a time: 24 microseconds each, where
-one program of infiniband-diags a question takes six milliseconds.
+port's or switch's own attribute, in hexadecimal. Many queries are under way at a time: 24 microseconds each, where
+one program of infiniband-diags a query takes six milliseconds.
 
 The packets are SubnAdmGet(PathRecord) and SubnGet through libibumad: InfiniBand specification 1.2.1, 13.4.3 (common
 header), 14.2.1 (SubnGet by LID), 15.2.1.1 (SA header) and 15.2.5.16 (PathRecord).
@@ -51,7 +51,7 @@ class SubnetClient:
         self.manager = manager
 
     def answers(self, questions: list[str]) -> list[str]:
-        """Return the answer to each question, in their order; ``-`` where none came."""
+        """Return the response to each ``path`` or ``get`` query, in their order; ``-`` for errors and missing ones."""
         answers = ["-"] * len(questions)
         sent = answered = 0
         while answered < len(questions):
@@ -85,7 +85,7 @@ class SubnetClient:
         self.library.umad_send(self.port, agent, self.buffer, _PACKET_BYTES, _TIMEOUT_MS, _RETRIES)
 
     def _receive(self) -> tuple[int, str]:
-        """Return the number of a question and its answer; 0 where no answer comes any more."""
+        """Return the number of a query and its response, ``-`` for an error; 0 where no response comes any more."""
         length = ctypes.c_int(_PACKET_BYTES)
         limit_ms = _TIMEOUT_MS * (_RETRIES + 1)
         if self.library.umad_recv(self.port, self.buffer, ctypes.byref(length), limit_ms) < 0:
@@ -100,7 +100,7 @@ class SubnetClient:
 
 
 def main() -> None:
-    """Answer the questions on standard input, one a line; the one argument is the LID of the subnet manager."""
+    """Run the queries on standard input, one a line; the one argument is the LID of the subnet manager."""
     answers = SubnetClient(int(sys.argv[1])).answers(sys.stdin.read().splitlines())
     sys.stdout.write("".join(f"{answer}\n" for answer in answers))
 

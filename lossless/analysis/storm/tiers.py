@@ -379,7 +379,7 @@ class TierShares:
         return self._shares[key]
 
     def _origin(self, node: str) -> str | int:
-        """Return the origin to which no traffic returns: a host itself, for a switch the leaves below it."""
+        """Return the key of a source that gets none of its traffic back: a host, or the leaves below a switch."""
         # Equal sets are one and the same, so their address is enough.
         return id(self._below[node]) if self._net.rank[node] else node
 

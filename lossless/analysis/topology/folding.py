@@ -6,7 +6,7 @@ Devices are folded only with those that are the same in the symmetry of the fabr
 that are drawn separately, or of two pods.
 
 The position of a switch is its plane; its pod, unit or group; and its rail. A shape declares them. Where devices are
-listed, planes are derived from the links: parts of the network that only hosts join.
+listed, planes are derived from the links: connected components that only hosts join.
 """
 
 from __future__ import annotations
@@ -384,7 +384,10 @@ def _planes_of_spines(switches: Iterable[PlanNode]) -> dict[str, int]:
 
 
 def _unconnected(plan: WiringPlan, switches: Sequence[PlanNode]) -> dict[str, int]:
-    """Return the connected part of each switch, if a host is attached to several parts and every switch has links."""
+    """Return the connected component of each switch, numbered, over the links between switches.
+
+    Empty unless a host is attached to several components and every switch has a link to another switch.
+    """
     near: dict[str, list[str]] = {node.name: [] for node in switches}
     for bundle in plan.bundles:
         if not bundle.to_host:
@@ -400,7 +403,7 @@ def _unconnected(plan: WiringPlan, switches: Sequence[PlanNode]) -> dict[str, in
 
 
 def _parts(near: Mapping[str, Iterable[str]]) -> dict[str, int]:
-    """Return, by node, the number of its connected part, counted in the order of the nodes."""
+    """Return, by node, the number of its connected component, counted in the order of the nodes."""
     part_of: dict[str, int] = {}
     numbers = count()
     for first in near:
@@ -417,9 +420,10 @@ def _parts(near: Mapping[str, Iterable[str]]) -> dict[str, int]:
 
 
 def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -> dict[str, int]:
-    """Return the rail of each leaf: that of its place, or its number among the leaves that share its hosts.
+    """Return the rail of each leaf: as declared in a rail-optimized shape; in three tiers by its number in its pod.
 
-    Empty where all leaves have the same rail, or none is declared.
+    Empty where all leaves have the same rail, and in three tiers if hosts have one leaf, a leaf is dual ToR, or the
+    fabric is a subnet; for other shapes too.
     """
     leaves = [node for node in switches if node.role == "leaf"]
     if shape == "rail_optimised":
@@ -433,6 +437,6 @@ def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) ->
 
 
 def _leaves_of_a_host(plan: WiringPlan) -> int:
-    """Return the number of leaves that the first linked host is attached to."""
+    """Return the number of leaves that the first host with a link is attached to."""
     links = [bundle for bundle in plan.bundles if bundle.to_host]
     return len({bundle.a for bundle in links if bundle.b == links[0].b})

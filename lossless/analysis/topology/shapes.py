@@ -180,9 +180,10 @@ class LinkKind(NamedTuple):
 
 
 class NodeGrid(NamedTuple):
-    """The nodes of one role in a shape: ``key`` declares their number, ``sides`` the counts (pods, nodes per pod).
+    """The switches or hosts of one role in a shape: ``key`` is their key of the intent, ``sides`` the counts.
 
-    They are named by their number through all sides (``leaf1``, ``superspine1``), or by their coordinates.
+    Counts are those of pods and of nodes per pod, for instance. Nodes are named by their number through all sides
+    (``leaf1``, ``superspine1``), or by their coordinates.
     """
 
     key: str
@@ -191,7 +192,7 @@ class NodeGrid(NamedTuple):
     by_coordinates: bool = False
 
     def nodes(self, role: Role, origin: Origin) -> Iterator[PlanNode]:
-        """Yield the nodes, the last side counted fastest."""
+        """Yield the planned switches or hosts of a role, the last side counted fastest."""
         at, word = origin.at(self.key), role.replace("-", "")
         for number, place in enumerate(grid(self.sides), 1):
             name = grid_name(place) if self.by_coordinates else f"{word}{number}"
@@ -206,7 +207,7 @@ class Shape(Protocol):
         """The file and path of its declaration in the intent."""
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return the nodes of each role."""
+        """Return the grid of the switches or hosts of each role."""
 
     def bundles(self) -> Iterator[LinkBundle]:
         """Yield the bundles of links, in the order in which their ports are assigned."""
@@ -224,7 +225,7 @@ class LeafSpineShape(NamedTuple):
     dual_tor: bool = False
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return the nodes of each role, hosts counted through all leaves."""
+        """Return the grids of leaves, spines and hosts; hosts are numbered through all leaves."""
         return {
             "leaf": NodeGrid("leaves", (self.leaves,), self.dual_tor),
             "spine": NodeGrid("spines", (self.spines,)),
@@ -430,7 +431,7 @@ class RailShape(NamedTuple):
     planes: int = 1
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return the nodes of each role; leaves are counted through planes first, then through rails, then units."""
+        """Return the grids of leaves, spines and hosts; leaves are numbered by plane first, then rail, then unit."""
         return {
             "leaf": NodeGrid("rails", (self.units, self.rails, self.planes)),
             "spine": NodeGrid("spines", (self.planes, self.spines // self.planes)),
@@ -456,7 +457,7 @@ class TorusShape(NamedTuple):
     origin: Origin
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return switches by coordinates, ``sw-0-0``, and hosts through all switches."""
+        """Return the grids of switches, named by coordinates (``sw-0-0``), and of hosts, numbered through them."""
         return {
             "switch": NodeGrid("sides", self.sides, by_coordinates=True),
             "host": NodeGrid("hosts_per_switch", (*self.sides, self.hosts_per_switch)),

@@ -133,7 +133,10 @@ def _marked(queue: Queue) -> str:
 
 
 def units_of_system(running: Config, target: Config, dscps: frozenset[int]) -> tuple[Unit, ...]:
-    """Return the units by which a switch becomes another one; ``dscps`` are those that jobs send or will send."""
+    """Return the plan units, steps by which a switch's settings become the target's: one per area and DSCP of jobs.
+
+    ``dscps`` are those that jobs send or will send; the other DSCPs share one unit.
+    """
     members: dict[tuple[str, str], list[Operation]] = {}
     for operation in _changes(running, target):
         part, row = operation.path
@@ -145,7 +148,7 @@ def units_of_system(running: Config, target: Config, dscps: frozenset[int]) -> t
 
 
 def _changes(running: Config, target: Config) -> Iterator[Operation]:
-    """Yield an operation for each row that comes, goes or changes."""
+    """Yield an operation for each setting that is added, removed or changed between two configurations."""
     for part in dict.fromkeys((*running, *target)):
         before, after = running.get(part, {}), target.get(part, {})
         for row in dict.fromkeys((*before, *after)):
@@ -165,7 +168,7 @@ def _part_title(part: str, row: str, target: Config) -> str:
 
 
 def switch_between(system: SystemSwitch, done: Iterable[Operation]) -> Switch:
-    """Return a switch between running and target: with the target's behavior in the parts and DSCPs of ``done``."""
+    """Return a switch between running and target: with the target's behavior in the areas and DSCPs of ``done``."""
     touched = {operation.path[:2] for operation in done}
     dscps = frozenset(int(path[1]) for path in touched if path[0] == "dscp")
     parts = frozenset(path[0] for path in touched if path[0] != "dscp")

@@ -149,7 +149,7 @@ def known_to_git(folder: str) -> list[str] | None:
 
 
 def _tracked(folder: str, listed: bytes) -> Iterator[str]:
-    """Yield the names of tracked files that are on disk, and of those in submodules."""
+    """Yield the names of tracked files that are on disk, and of files that git knows in submodules."""
     for entry in filter(None, listed.split(b"\0")):
         head, _, raw = entry.partition(b"\t")
         name = os.fsdecode(raw)
@@ -160,7 +160,7 @@ def _tracked(folder: str, listed: bytes) -> Iterator[str]:
 
 
 def _added(folder: str, listed: bytes) -> Iterator[str]:
-    """Yield the names of files that git would add, but for those in folders of other tools."""
+    """Yield the names of files that git would add, also in nested repositories, but not in folders of other tools."""
     for name in map(os.fsdecode, filter(None, listed.split(b"\0"))):
         *folders, last = name.split("/")
         if any(map(is_skipped, folders)):
@@ -172,7 +172,7 @@ def _added(folder: str, listed: bytes) -> Iterator[str]:
 
 
 def _within(folder: str, name: str) -> Iterator[str]:
-    """Yield the files that git tracks in a repository within a repository."""
+    """Yield the files of a submodule or nested repository that git tracks or would add, by path from ``folder``."""
     inner = os.path.join(folder, name)
     if is_top(inner):
         yield from (os.path.join(name, os.path.relpath(file, inner)) for file in known_to_git(inner) or ())

@@ -129,7 +129,10 @@ def is_structured(document: Document) -> bool:
 
 
 class SwitchInput(NamedTuple):
-    """A switch as read, the rules that have no meaning for its system, with the reason, and the system's words."""
+    """A switch as read, reasons by code of rules that do not apply to its operating system, and texts of findings.
+
+    The texts, by the code of the rule, are in the terms of that system.
+    """
 
     read: ReadSwitch
     not_applicable: Mapping[str, str]

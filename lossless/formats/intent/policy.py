@@ -154,12 +154,12 @@ class PfcIntent(Model):
 
     ``tiers`` lists the tiers of links with PFC; left out, all. On other links neither end pauses: packets of a lossless
     class that arrive there are counted in groups without headroom, and no watchdog is needed. Packets that leave there
-    keep their lossless queue, because they may have come in where PFC is on. PFC at super-spines must be declared
-    (rule PFC008).
+    keep their lossless queue, because they may have come in where PFC is on. Without ``tiers`` rule PFC008
+    warns of PFC at super-spines.
 
     ``asymmetric`` makes ports obey pauses of all eight priorities, while they send them for lossless classes
-    alone (PORT|pfc_asym; sonic-swss orchagent/portsorch.cpp @e6b0c5b). Only this key sets it: a base that sets it is
-    refused.
+    alone (PORT|pfc_asym; sonic-swss orchagent/portsorch.cpp @e6b0c5b). A base that sets it at ports of the intent is
+    refused where this key is off.
     """
 
     tiers: Annotated[

@@ -149,7 +149,7 @@ def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> I
 
 
 def meaning(switch: Switch, without: Mapping[str, str]) -> list[dict[tuple[str, str], Any]]:
-    """Return the QoS settings of each placed port in the order of ports, except attributes in ``without``.
+    """Return the QoS settings of each port that the switch has, in port order, except attributes in ``without``.
 
     Ports have no names here, because each system has its own."""
     return [

@@ -360,7 +360,10 @@ def settings(
 
 
 def is_set(attribute: Attribute, switch: Switch) -> bool:
-    """Return whether a placed port of a switch has a value other than ``unset``; True for an attribute not compared."""
+    """Return whether a port that the switch has sets an attribute; True for one not compared (``value`` is None).
+
+    Set is any value other than ``unset``.
+    """
     ports = {
         (id(port.qos), *(getattr(port, field) for field in _OF_PORTS)): port
         for port in switch.ports

@@ -35,7 +35,7 @@ class ScaleUp(NamedTuple):
 class Cluster(NamedTuple):
     """The GPUs of every host. None: not declared.
 
-    ``rails`` is the number of rails that NICs are spread over, ``gpus`` the total number of GPUs, and
+    ``rails`` is the number of rails that a host's NICs are distributed over, ``gpus`` the total number of GPUs, and
     ``bandwidth_bps`` the declared bandwidth of each on the fabric, one way.
     """
 

@@ -1,10 +1,9 @@
 """The fabric model, independent of the source of its facts. Plain frozen data.
 
-Switches of one role share one tuple of ports, and ports with identical configuration share one
-:class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
+Switches of an intent that are configured alike share one tuple of ports, and ports with identical configuration share
+one :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
 
-The tier of a switch comes from an intent, or is derived for a deployed switch. A part of a fabric has some of its
-switches, with the links among them and their hosts.
+The tier of a switch comes from an intent, or is derived for a deployed switch.
 """
 
 from __future__ import annotations
@@ -491,7 +490,7 @@ class Fabric(NamedTuple):
 
 
 def of_switches(fabric: Fabric, belongs: Callable[[Switch], bool]) -> Fabric:
-    """Return a fabric with the switches for which ``belongs`` is true, and without links to other switches."""
+    """Return a fabric with all hosts, the switches for which ``belongs`` is true, and no links to other switches."""
     gone = {switch.name for switch in fabric.switches if not belongs(switch)}
     if not gone:
         return fabric

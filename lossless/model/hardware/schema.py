@@ -211,7 +211,7 @@ class ReorderFile(_Strict):
 
 
 class NicFile(_Strict):
-    """A file below ``nics/``."""
+    """The keys of a NIC profile file, ``nics/NAME.toml``."""
 
     product: Text
     vendor: Text
@@ -231,7 +231,7 @@ class NicFile(_Strict):
 
 
 class InfinibandSwitchFile(_Strict):
-    """A file below ``infiniband/switches/``."""
+    """The keys of an InfiniBand switch profile file, ``infiniband/switches/NAME.toml``."""
 
     product: Text
     vendor: Text

@@ -121,7 +121,7 @@ FAR = 255
 
 
 def minhop(graph: SubnetGraph) -> SubnetRoutes:
-    """Return the routes of opensm's engine minhop: shortest paths, spread over ports."""
+    """Return the routes of opensm's engine minhop: shortest paths, distributed over the ports of such paths."""
     return _tables(graph, lambda switch: hops_to(graph, switch))
 
 

@@ -6,10 +6,11 @@ Subject: switch
 ## What it does
 Follows each DSCP of a lossless class through the commands of a switch, with the defaults of its system where a command
 is missing: the port must trust DSCP, PFC must pause the traffic class of the DSCP there, and frames with an RDMA MTU of
-4096 must fit the port. With an intent the checked ports are those that its links use, including ports without any
-command. With `--rdma-dscp` they are those with a command about PFC or a lossless class, and where no port has one, the
-switch itself. Other ports carry no RDMA. Where the class depends on data outside of the text, it is *not checked*: maps
-in another file, 802.1p tags, DCBX. Without either, an MTU that is too small at a port with PFC is a warning.
+4096 must fit the port. With an intent the checked ports are those with PFC in it, including ports without any command,
+and a class that only an undeclared priority pauses is reported too. With `--rdma-dscp` they are those with a command
+about PFC or a lossless class, and where no port has one, the switch itself. Other ports carry no RDMA. Where the class
+depends on data outside of the text, it is *not checked*: maps in another file, 802.1p tags, DCBX. Without either, an
+MTU that is too small at a port with PFC is a warning.
 
 ## Why it breaks a lossless fabric
 The class is lossless only where a port has all of these commands. Where one is missing at one port, RDMA is dropped
@@ -80,7 +81,8 @@ LARGEST_PACKET_BYTES = RDMA_MTUS[0] + RDMA_HEADERS_BYTES
 class _Break(NamedTuple):
     """The cause by which a port does not keep a DSCP lossless.
 
-    ``origin`` is the place of the cause, ``what`` its text in the message, ``entry`` the DSCP's entry in a map.
+    ``origin`` is the place of the cause, ``what`` its text in the message, ``entry`` the place of the DSCP's entry in
+    the DSCP map, None for a default and for causes that do not name it.
     """
 
     kind: Literal["trust", "pause", "priority", "entry"]
@@ -90,7 +92,7 @@ class _Break(NamedTuple):
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per cause by which the DSCPs of a lossless class are lossy on ports."""
+    """Yield a violation per cause by which DSCPs of lossless classes are lossy on ports, and per too small MTU."""
     classes = switch.read.switch.classes if switch.intended is None else switch.intended.classes
     if not switch.is_named:
         yield from merged(small for port in _pausing(switch) for small in _small(switch, port, "warning"))
@@ -116,15 +118,16 @@ def _pausing(switch: SwitchConfiguration) -> list[Port]:
 
 
 def _in_use(switch: SwitchConfiguration) -> list[Port]:
-    """Return the ports with a command about PFC or a lossless class; all others carry no RDMA."""
+    """Return the ports that are not shut down and have a command about PFC or a lossless class."""
     inside = switch.read.inside
     return [port for port in _up(switch) if port.name in inside]
 
 
 def _intended(switch: SwitchConfiguration) -> list[Port] | None:
-    """Return the ports that links of the intent use; a port without lines of its own has the defaults of the rest.
+    """Return the ports that have PFC in the intent and are not shut down in the text.
 
-    None where the text has no port of the intent, and no defaults for the rest.
+    A port without lines of its own has the text's defaults for other ports; None where the text has neither such
+    defaults nor any of these ports.
     """
     assert switch.intended is not None
     have = {port.name: port for port in switch.read.switch.ports}
@@ -145,7 +148,7 @@ def _like_rest(switch: SwitchConfiguration, name: str) -> Port | None:
 
 
 def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Violation]:
-    """Yield one violation where no port that is up has PFC, and so none carries the lossless classes."""
+    """Yield the violation of a switch where no port is in use for RDMA; nothing where all ports are shut down."""
     ports = _up(switch)
     if not ports:
         return
@@ -162,7 +165,7 @@ def _nowhere(switch: SwitchConfiguration, dscps: Sequence[int]) -> Iterator[Viol
 
 
 def _at(switch: SwitchConfiguration, port: Port, dscp: int) -> Results:
-    """Yield the violation of a DSCP that is lossy at a port, its missing input, or the violation of a small MTU."""
+    """Yield the violation of a DSCP lossy at a port; else its missing input, if any, and that of a too small MTU."""
     assert port.qos is not None
     found = _break_of(switch, port, port.qos, dscp)
     if isinstance(found, MissingInput):

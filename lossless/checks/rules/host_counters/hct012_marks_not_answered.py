@@ -62,7 +62,10 @@ _UNWANTED = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per RDMA port that received packets with an ECN mark and sent no CNP."""
+    """Yield a violation per RDMA port with ECN-marked packets and no CNP, if it, or the intent, shows CNPs are wanted.
+
+    That is where its notification point is off for all priorities, or the intent has DCQCN on for its host.
+    """
     for port in rdma_ports(device, MARKS_RECEIVED):
         marks = port.counted(MARKS_RECEIVED)
         if isinstance(marks, MissingInput):

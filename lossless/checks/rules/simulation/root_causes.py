@@ -40,9 +40,9 @@ _PFC_THERE = "name the links of this port in pfc.tiers (PFC017)"
 class RootCause(NamedTuple):
     """The origin of the setting that causes a simulation result.
 
-    ``rows`` have a part in it: an error in one of them is the same cause. ``profile`` is the buffer profile behind it.
-    ``vendors_own``: the setting is the vendor's, or larger. ``is_pool``: it is the size of the pool. ``is_unpaused``:
-    an intent wants no PFC on such links.
+    ``rows`` are the origins of rows behind it: an error in one of them is the same cause. ``profile`` is the buffer
+    profile behind it, None for causes outside of profiles. ``vendors_own``: the headroom is the vendor's, or larger.
+    ``is_pool``: the setting is the size of a buffer pool. ``is_unpaused``: the intent wants no PFC on such links.
     """
 
     origin: Origin
@@ -54,9 +54,10 @@ class RootCause(NamedTuple):
 
 
 def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the setting that gives the simulated class its headroom at a port; without a profile, the class.
+    """Return the root cause of short headroom at a port: what gives the simulated class its headroom there.
 
-    That is the hardware where its own rows are the headroom, and the intent where it wants no PFC on such links.
+    That is the buffer profile of its priority group, the row or hardware that the profile has its headroom from, or the
+    PFC setting where the intent wants no PFC on such links; the class where the group has no profile.
     """
     ports, profile = _port(run, spot), _profile(run, spot)
     if ports is None or profile is None:
@@ -75,7 +76,10 @@ def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the size of the shared headroom pool that a port draws on; without a pool, the port's headroom."""
+    """Return the root cause in the pool behind a port's headroom: the origin of its ``xoff``, or of the pool.
+
+    Without a buffer profile or pool it is that of the port's headroom.
+    """
     profile = _profile(run, spot)
     if profile is None or profile.pool is None:
         return headroom(run, spot)
@@ -84,7 +88,10 @@ def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def pool(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the size of the pool that limits a port's priority groups; without a pool, the simulated class."""
+    """Return the root cause in the pool of a port's priority group: the origin of its ``size``, or of the pool.
+
+    Without a buffer profile or pool it is the simulated class.
+    """
     profile = _profile(run, spot)
     return the_class(run) if profile is None or profile.pool is None else _of_pool(profile, profile.pool)
 
@@ -96,9 +103,9 @@ def _of_pool(profile: BufferProfile, its_pool: Pool) -> RootCause:
 
 
 def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the setting that limits the class's queue at a port: a dropping WRED profile, else its buffer profile.
+    """Return the root cause that limits the class's queue at a port: a dropping WRED profile, else its buffer profile.
 
-    That is the pool of an unbounded profile, the queue's row without a profile, and the class without a row.
+    In place of an unbounded profile it is the pool, of a missing profile the queue's row, of a missing row the class.
     """
     row = _queue(run, spot)
     if row is None:
@@ -117,7 +124,10 @@ def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the detection time of a port's watchdog, else of the first one of its switch; without any, the class."""
+    """Return the root cause in a watchdog: the origin of the detection time at a port, else at the first port with one.
+
+    Without a watchdog on the switch it is the simulated class.
+    """
     ports = _port(run, spot)
     if ports is None:
         return the_class(run)
@@ -127,7 +137,10 @@ def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def quickest_watchdog(run: SimulationFacts) -> RootCause:
-    """Return the detection time of the watchdog that triggers first in a fabric; without any, the class."""
+    """Return the root cause in the watchdog of a fabric that triggers first: the origin of its detection time.
+
+    Without a watchdog at a lossless port it is the simulated class.
+    """
     sets = view_of(run).lossless_sets
     timed = [(row, ports.switch) for ports in sets if (row := ports.qos.watchdog) is not None]
     if not timed:
@@ -142,13 +155,13 @@ def _detection(run: SimulationFacts, switch: Switch, row: Watchdog) -> RootCause
 
 
 def link(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the origin of a port, where its link is declared; without the port, the simulated class."""
+    """Return the root cause of a port's link: the port's origin; the simulated class where the view lacks the port."""
     port = view_of(run).port(*spot)
     return RootCause(port.origin, (port.origin,)) if port is not None else the_class(run)
 
 
 def the_class(run: SimulationFacts) -> RootCause:
-    """Return the origin of the simulated class; of devices, that of the first PFC mask with a priority."""
+    """Return the root cause in the simulated class: its origin, else the first lossless port's PFC, or a switch."""
     view = view_of(run)
     classes = (cls.origin for cls in view.fabric.classes.lossless if cls.priority == run.priority)
     ports = (port_set.qos.pfc.origin for port_set in view.lossless_sets)

@@ -2,7 +2,8 @@
 
 ``dcb`` prints one JSON object for each of app, pfc, ets, buffer, dcbx and apptrust. Source: iproute2
 dcb/dcb_{app,pfc,ets,buffer}.c (pmachata/iproute2 @3c3a345, @cecd504, @63672e4), dcb/dcb_dcbx.c (iproute2/iproute2
-@9ef3210) and lib/json_print.c: on and off are booleans in JSON, maps are lists of pairs.
+@9ef3210) and lib/json_print.c: on and off are booleans in JSON; maps of app are lists of pairs, maps of priorities
+(``prio_tc``, ``prio_buffer``) lists of eight values.
 
 A resource of the operator has the intended settings of hosts. With ``roceOptimized`` the operator writes three firmware
 settings of its own, which ``rawNvConfig`` overrides: ROCE_CC_PRIO_MASK 255, CNP_DSCP 4, CNP_802P_PRIO 6; by default it
@@ -144,7 +145,7 @@ _NODE = ("spec", "configuration", "template")
 
 
 def read_document(document: Document) -> Facts:
-    """Return the host facts in a document: a resource of NVIDIA's NIC operator, or an object of dcb."""
+    """Return the host facts in a document: a resource of NVIDIA's NIC operator, or the JSON object of ``dcb -j``."""
     if is_resource(document.data):
         return _resource(document)
     scope = interface_named(document.file)
@@ -153,10 +154,11 @@ def read_document(document: Document) -> Facts:
 
 
 def resources_in(text: str, file: str) -> tuple[Facts, ...]:
-    """Return the facts of the operator's resources in a file of several YAML documents; empty where it has none.
+    """Return the host facts of the NIC operator's resources in a file of several YAML documents, one record each.
 
-    Paths begin with the name of the resource. Each document is parsed with as many blanks before it as the file has
-    characters there, so that its places are those of the file.
+    Empty where it has no such resource, or a document without ``apiVersion``. Paths begin with the name of the
+    resource. Each document is parsed with as many blanks before it as the file has characters there, so that its places
+    are those of the file.
     """
     starts = [0, *(match.end() for match in _BETWEEN.finditer(text))]
     ends = [*(match.start() for match in _BETWEEN.finditer(text)), len(text)]
@@ -188,7 +190,7 @@ class _ResourceLocator:
         self._parts = parts
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
-        """Return the place in the file of each path, its beginning for a resource that is not there."""
+        """Return, by path, its place in the file; the beginning of the file for a resource that it does not have."""
         found: dict[Path, ValuePlace] = {}
         for path in paths:
             part = self._parts.get(str(path[0])) if path else None
@@ -197,7 +199,7 @@ class _ResourceLocator:
 
 
 def _resource(document: Document) -> Facts:
-    """Return the intended settings in a NicConfigurationTemplate or a NicDevice, which names its node."""
+    """Return the host facts of a NicConfigurationTemplate or a NicDevice, for the node that the latter names."""
     data = document.data
     is_device = data.get("kind") == "NicDevice"
     name = _dig(data, ("metadata", "name"))
@@ -245,7 +247,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
 
 
 def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
-    """Yield the DCQCN parameter in a firmware setting of the first port, which is taken for both ports."""
+    """Yield the DCQCN parameter in a firmware setting of the first port, taken for both ports; nothing for others."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not value.isdecimal():
@@ -274,7 +276,7 @@ _BARE_DCBX = frozenset({"host", "ieee", "cee", "static"})
 
 
 def speaks_of_hosts(data: Mapping[Any, Any]) -> bool:
-    """Return whether a document is an operator's resource, or an object of ``dcb -j``."""
+    """Return whether a document is a resource of NVIDIA's NIC operator, or the JSON object of ``dcb -j``."""
     if any(keys <= data.keys() for keys in _DCB):
         return True
     if data and data.keys() <= _BARE_DCBX and all(value is True for value in data.values()):

@@ -219,7 +219,7 @@ def _reserved(loaded: LoadedIntent, kind: SwitchKind, switch: Switch) -> list[_R
 
 
 def _queues(switch: Switch) -> Iterator[tuple[Port, Queue]]:
-    """Yield the queues of placed ports, each after its port; queues of reclaimed ports belong to no class."""
+    """Yield each queue of the ports that a switch has, with its port; queues of reclaimed ports belong to no class."""
     for port in switch.ports:
         if port.placed and port.qos is not None:
             yield from ((port, queue) for queue in port.qos.queues if queue is not None)

@@ -266,7 +266,7 @@ def _switches(fabric: Fabric) -> Iterator[IntendedSwitch]:
 
 
 def _ports(view: View, places: Mapping[str, SwitchPlace]) -> Iterator[tuple[IntendedPort, Kind]]:
-    """Yield the placed switch ports with QoS, and the kind of each."""
+    """Yield the ports with QoS that the switches have, each with its tier, peer, rate and PFC (``Kind``)."""
     neighbors = _neighbors(view)
     for ports in view.port_sets:
         priorities = lossless_priorities(ports)
@@ -369,12 +369,12 @@ class AlertTimes(NamedTuple):
 
     @property
     def sustained(self) -> int:
-        """How long a rate must stay above 0 to be more than a burst: two windows without a common sample."""
+        """Seconds for which a counter's rate must stay above 0 to be no burst: two windows without a common sample."""
         return 2 * self.rate
 
     @property
     def retries(self) -> int:
-        """How long retransmissions must continue until the death of a peer no longer explains them.
+        """Seconds for which a NIC's retransmissions must continue until the death of a peer no longer explains them.
 
         Twice the patience and a window; an hour at most (ours), where queue pairs hardly ever give up.
         """
@@ -382,17 +382,17 @@ class AlertTimes(NamedTuple):
 
     @property
     def sample(self) -> int:
-        """The interval of samples in tests: that of scrapes, or longer, to keep their number small."""
+        """Interval of samples in tests of alerts, in seconds: the scrape interval, or longer to keep samples few."""
         return max(self.scrape, DEFAULT_SCRAPE_S)
 
     @property
     def peaks(self) -> int:
-        """How long peaks must repeat: five periods of watermarks (ours)."""
+        """Seconds for which a queue's watermark must stay above Kmax: five periods of SONiC's watermarks (ours)."""
         return 5 * WATERMARK_S
 
 
 def times(fabric: Fabric) -> AlertTimes:
-    """Return scrape interval and times of alerts from a fabric's telemetry, watchdogs and transport retries."""
+    """Return scrape interval and windows of alerts, in seconds, from a fabric's telemetry, watchdogs and retries."""
     telemetry = fabric.telemetry
     interval_ms = telemetry.interval_ms if telemetry is not None else None
     scrape = math.ceil(interval_ms / 1000) if interval_ms else DEFAULT_SCRAPE_S
@@ -408,7 +408,7 @@ def times(fabric: Fabric) -> AlertTimes:
 
 
 def subnet_times() -> AlertTimes:
-    """Return scrape interval and times of alerts of an InfiniBand subnet, whose intent declares no interval."""
+    """Return scrape interval and windows of alert rules, in seconds, of a subnet, whose intent declares no interval."""
     rate = _SCRAPES_PER_WINDOW * SUBNET_SCRAPE_S
     return AlertTimes(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
 

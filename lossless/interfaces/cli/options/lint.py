@@ -67,7 +67,8 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, f
     """Refuse options of the scope that contradict each other or other options of lint.
 
     Raises:
-        UsageError: two options that contradict each other, or standard input where files are needed.
+        UsageError: two options that contradict each other, standard input where files are needed, or ``--patch``
+            without files.
     """
     again = scope.watch or scope.since is not None
     if scope.per_file and simulate:
@@ -136,7 +137,7 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
     """Refuse fixes of standard input, and fix options that do not go together.
 
     Raises:
-        UsageError: standard input is not a file to fix, or an option lacks another that it needs.
+        UsageError: ``--unsafe-fixes`` without ``--fix`` and ``--diff``, both of these, or one with standard input.
     """
     if unsafe and not (fix or diff):
         raise click.UsageError("--unsafe-fixes goes with --fix or --diff")

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 class AlertContext(NamedTuple):
-    """The inputs of a fabric's alerts: its intended values, times, and host facts.
+    """The inputs of a fabric's alert rules: the inventory of its intent, windows in seconds, and host facts.
 
-    ``pfc_only``: senders react only to pauses. ``polled``: the counter groups with intended polling."""
+    ``pfc_only``: senders react only to pauses. ``polled``: the flex counter groups with intended polling."""
 
     intended: Inventory
     every: AlertTimes
@@ -74,7 +74,7 @@ def _seconds(context: AlertContext) -> int:
 
 
 def _intent_missing(context: AlertContext) -> Alert:
-    """Return the alert on missing recorded values of the intent, which all other alerts compare with."""
+    """Return the alert on missing recorded series of the intent, with which other alerts compare."""
     info = "switch:info" if context.intended.switches else "host:info"
     fabric = {"fabric": context.intended.fabric}
     return Alert(
@@ -225,7 +225,7 @@ def _host_scrape_failed(context: AlertContext) -> Alert:
 
 
 def _port_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on ports that are down, or that a switch does not have; those to hosts are only info."""
+    """Yield the alerts on ports that are down (to hosts of severity info), and the alert on ports a switch lacks."""
     ports = context.intended.ports
     to_host = next((port for port in ports if port.leads_to == "host" and port.up), None)
     to_switch = next((port for port in ports if port.leads_to != "host" and port.up), None)
@@ -272,7 +272,7 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
 
 
 def _port_missing(context: AlertContext, port: IntendedPort) -> Alert:
-    """Return the alert on a scraped switch without a port of the intent: another breakout, HWSKU or name."""
+    """Return the alert on a port of the intent that a scraped switch does not have: another breakout, HWSKU or name."""
     of = context.of
     identity, labels = _labels(context, port)
     switch = {"fabric": context.intended.fabric, "switch": port.switch}
