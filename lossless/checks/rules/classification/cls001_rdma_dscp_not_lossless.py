@@ -148,7 +148,10 @@ def _on_a_switch_that_pauses_nothing(switch: Switch, device: Sequence[PortSet]) 
 
 
 def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Results:
-    """Yield a violation per DSCP of a lossless class that the map of a port leads to another traffic class."""
+    """Yield a violation per DSCP of a lossless class that a port maps to none of the traffic classes accepted for it.
+
+    Accepted is the declared priority, without one every traffic class that the switch pauses.
+    """
     if ports.qos.trust_dot1p:
         return
     if ports.qos.dscp_to_tc is None:

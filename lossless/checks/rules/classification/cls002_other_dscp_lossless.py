@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports whose DSCP map gives other DSCPs the lossless traffic class of RDMA."""
+    """Yield a violation per set of ports whose DSCP map gives DSCPs other than RDMA's and CNPs' a lossless class."""
     congestion = view.fabric.congestion
     cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
     for ports in view.lossless_sets:

@@ -180,7 +180,7 @@ def _trusts_tags(device: Device, ports: PortSet) -> Violation:
 
 
 def _map_for(device: Device, ports: PortSet) -> str:
-    """Return the name of a DSCP map that leads to all priorities with PFC of some ports; empty without one."""
+    """Return the name of a DSCP map that leads to all priorities with PFC of the ports; empty without one."""
     wanted = {str(priority) for priority in ports.qos.pfc.priorities}
     rows = device.tables.table("DSCP_TO_TC_MAP").values()
     return next((row.key for row in rows if wanted <= {*row.fields.values()}), "")

@@ -86,7 +86,10 @@ _WHY = "a CNP that waits behind the congestion it reports slows the sender too l
 
 
 def check(view: View) -> Results:
-    """Yield a violation where CNPs have no class of their own, a lossless one, or one that is not served strictly."""
+    """Yield a violation where CNPs have no class of their own, a lossless one, or one that is not served strictly.
+
+    On devices only the default DSCP of CNPs, 48, in a lossless traffic class is one.
+    """
     congestion = view.fabric.congestion
     if congestion is None:
         yield from _deployed(view)
@@ -105,7 +108,7 @@ def _deployed(view: View) -> Iterator[Violation]:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation where a port of another system puts CNPs into the queue of unmarked traffic."""
+    """Yield a violation where a port of another system puts DSCP 48 into a queue with unmarked traffic, not strict."""
     yield from merged(_behind_unmarked(switch.view))
 
 

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per DCQCN setting that contradicts the class of CNPs."""
+    """Yield a violation per kind of host whose DCQCN puts CNPs on a DSCP or priority outside the class for them."""
     classes = view.fabric.classes
     cnp_class = classes.named(CNP_CLASS)
     for host, names in view.host_kinds:

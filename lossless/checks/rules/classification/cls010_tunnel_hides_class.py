@@ -93,7 +93,7 @@ _MAP = "encap_tc_to_dscp_map"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per tunnel whose outer header loses a lossless class."""
+    """Yield a violation per tunnel to a peer switch in pipe mode whose outer DSCP is lossy for a lossless class."""
     if "TUNNEL" not in device.tables.data or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
         return
     lossless = _lossless(device)
@@ -151,7 +151,7 @@ def _reference(fields: Mapping[str, object]) -> str:
 
 
 def _is_lossless(sets: Sequence[PortSet], dscp: int) -> bool:
-    """Return whether a DSCP is lossless on some port with PFC; an unreadable entry counts as lossless."""
+    """Return whether a DSCP is lossless on some port with PFC; so are an unreadable entry and a port trusting 802.1p."""
     taken = ((p.qos.traffic_class(dscp), p.qos) for p in sets)
     return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
 

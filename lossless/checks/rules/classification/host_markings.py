@@ -34,7 +34,7 @@ class Marking(NamedTuple):
 def markings(host: HostQos) -> tuple[Marking, ...]:
     """Return the sources that set a ToS byte on this host; without any, RDMA has DSCP 0.
 
-    Unknown settings are left out: see :func:`marks_all_known`.
+    Left out are unknown settings (see :func:`marks_all_known`) and libraries that bypass the kernel.
     """
     sources = (
         ("traffic_class", host.traffic_class, host.traffic_class_origin),

@@ -97,7 +97,10 @@ _STORMED = MissingInput("the watchdog stormed the queue, and its drops may be th
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per number of a lossless queue or group with drops, at the port with the most drops."""
+    """Yield a violation per lossless queue or group number with drops and counting period, at the port with most drops.
+
+    Queues and groups of a port with a watchdog storm in that period are left out.
+    """
     drops: list[tuple[str, Count]] = []
     for kind in _KINDS:
         # Several counters of one queue or group are one cause, which the largest of them names.

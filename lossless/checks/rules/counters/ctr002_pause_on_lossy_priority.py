@@ -62,7 +62,7 @@ _HELP = {
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per direction and lossy priority with pauses, at the port with the most pauses."""
+    """Yield a violation per direction, lossy priority with pauses and counting period, at the port with most pauses."""
     if not device.lossless and not _states_its_maps(device):
         return
     for name in _VERBS:
@@ -77,7 +77,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _states_its_maps(device: RunningDevice) -> bool:
-    """Return whether a capture has the whole QoS configuration, so that PFC is off without lossless classes."""
+    """Return whether the configuration has PORT and PORT_QOS_MAP rows, so that PFC is off without lossless classes."""
     configured = device.configured
     return (
         configured is not None

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per number of queues with peaks above Kmax and no marks, at the port of the highest peak."""
+    """Yield a violation per queue number with peaks above Kmax, no marks and no WRED drops, at the highest peak."""
     peaks: list[UnmarkedPeak] = []
     for item in unmarked_peaks(device):
         if isinstance(item, MissingInput):

@@ -69,7 +69,10 @@ _NO_CELLS = MissingInput("how much more than the floor small packets take needs 
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per priority group number and kind of link with a headroom peak above its need."""
+    """Yield a violation per priority group number, link speed and cable length with headroom peaks above the need.
+
+    Peaks of different severity or period are separate violations.
+    """
     above: list[Above] = []
     for item in bounds(device):
         if isinstance(item, MissingInput):

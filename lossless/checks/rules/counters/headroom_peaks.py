@@ -57,7 +57,7 @@ class FullHeadroom(NamedTuple):
 
 
 def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPeak]:
-    """Return the highest headroom peak of every lossless group by port and group number."""
+    """Return, by port and group number, the highest headroom peak of each lossless group that has a reading."""
     peaks = highest_peaks(device.state, HEADROOM_PEAK, "pg")
     return {
         (port, group): HeadroomPeak(port, group, placed)

@@ -118,7 +118,10 @@ _WHY = "without marks PFC is the only control, and any congestion pauses whole l
 
 
 def check(view: View) -> Results:
-    """Yield a violation per WRED profile of lossless queues that does not mark, and per set of them without one."""
+    """Yield a violation per WRED profile of lossless queues that drops or does not mark, and for queues without one.
+
+    The latter are one per switch, with an intent one per class and origin. With ``pfc-only`` only drops are reported.
+    """
     for use in uses(view):
         if use.wred.drops and in_reach(use, use.wred.green):
             yield _drops(use)
@@ -225,7 +228,7 @@ def _made_lossless(queue: LosslessQueue) -> Origin | None:
 
 
 def _queue_origin(queue: LosslessQueue) -> Origin:
-    """Return the origin of the row or class of a queue; without one, that of PFC on its port."""
+    """Return the origin of a queue's QUEUE row or class; without either, also with a BUFFER_QUEUE row, of PFC."""
     row = queue.queue.origin if queue.queue else None
     if row is None or row.path[:1] == ("BUFFER_QUEUE",) or not row.path:
         return queue.ports.qos.pfc.origin

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per WRED curve of lossless queues with equal thresholds and a probability below 100 %."""
+    """Yield a violation per WRED curve of lossless queues with Kmin equal to Kmax and a stated Pmax below 100 %."""
     for use in marking_uses(view):
         if _is_step(use) and use.wred.green.probability_percent not in (None, 100):
             yield _marking_step_with_ramp(view, use)

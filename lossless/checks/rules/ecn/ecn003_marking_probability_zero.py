@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per marking curve of a lossless queue whose probability is zero."""
+    """Yield a violation per marking curve of a lossless queue whose probability is zero and whose Kmin is not Kmax."""
     if pfc_only(view):
         return
     for use in uses(view):

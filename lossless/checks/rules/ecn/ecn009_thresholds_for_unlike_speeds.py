@@ -76,7 +76,7 @@ _IDENTICAL = 2
 
 
 def check(view: View) -> Results:
-    """Yield a violation per marking curve on ports whose speeds differ by more than a factor of two."""
+    """Yield a violation per marking curve, with a Kmin that queues can reach, on ports whose speeds differ over 2:1."""
     for use in marking_uses(view):
         speeds = {ports.speed_bps for ports in use.sets}
         if len(speeds) < 2 or not in_reach(use, use.wred.green):

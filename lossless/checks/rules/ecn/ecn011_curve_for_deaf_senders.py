@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ECN curve of a lossless class whose senders do not react to marks."""
+    """Yield a violation per marking curve of a lossless class under ``pfc-only``, if queues can reach its Kmin."""
     if not pfc_only(view):
         return
     for use in uses(view):

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ECN curve whose Kmax is above the limit of its queue, or whose Kmin is not below it."""
+    """Yield a violation per marking curve and buffer profile with Kmax above, or Kmin not below, the queue's limit."""
     rows = ((queue.queue, queue) for queue in lossless_queues(view) if queue.queue is not None)
     uses = grouped(((id(row.wred), id(row.buffer)), queue) for row, queue in rows)
     for queues in uses.values():

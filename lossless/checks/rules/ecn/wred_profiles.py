@@ -86,7 +86,7 @@ def _astray(qos: PortQos, priority: int) -> bool:
 
 
 def uses(view: View) -> tuple[WredUse, ...]:
-    """Return the WRED profiles of lossless queues."""
+    """Return the WRED profiles of lossless queues, each with these queues."""
     profiles = grouped((queue.wred, queue) for queue in lossless_queues(view) if queue.wred is not None)
     return tuple(WredUse(wred, tuple(queues)) for wred, queues in profiles.items())
 
@@ -108,7 +108,7 @@ def _refused(curve: Curve) -> bool:
 
 
 def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
-    """Return the numbers of some lossless queues, each once, ascending."""
+    """Return the queue numbers of lossless queues, each once, ascending."""
     return tuple(sorted({queue.number for queue in queues}))
 
 

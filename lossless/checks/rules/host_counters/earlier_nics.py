@@ -37,7 +37,7 @@ def earlier_of(readings: Readings, then: Sequence[Readings], now: Sequence[Readi
 
 
 def since(readings: Readings, earlier: Readings) -> Readings | None:
-    """Return the counts since an earlier capture; None where the driver was loaded in between.
+    """Return a NIC's readings with their counts since an earlier capture; None where the driver was loaded in between.
 
     Counters that the earlier capture does not have are unknown.
     """

@@ -62,7 +62,10 @@ _UNNAMED = "no capture says how long the link was paused, nor whether it carries
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC that sent or received global pause frames."""
+    """Yield a violation per NIC with global pause frames that carries RDMA, or has PFC in the intent.
+
+    Where its RDMA traffic is unknown, a NIC is reported only if it counts how long pauses lasted.
+    """
     for nic in nics(device):
         wanted = _wants_pfc(device, nic)
         directions = [direction for direction in ("tx", "rx") if nic.count(f"global_pause_{direction}")]

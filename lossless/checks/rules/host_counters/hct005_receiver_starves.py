@@ -62,7 +62,7 @@ _BY_PRIORITY = ("priority_rx_discards", "priority_rx_buffer_discards")
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC that discarded received packets for want of buffers."""
+    """Yield a violation per NIC that discarded received packets: of RDMA, or at its port or in its receive rings."""
     for nic in nics(device):
         lossless = list(_of_rdma(device, nic))
         others = [placed for name in (_RINGS, _PORT) if (placed := nic.placed(name)) and placed.number]
@@ -73,7 +73,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _of_rdma(device: RunningDevice, nic: Nic) -> Iterator[PlacedReading]:
-    """Yield the discard counters of RDMA: those of priorities with PFC, else that of a port that carries RDMA."""
+    """Yield the discard counters above 0 of a NIC that carries RDMA: of priorities with PFC, else of the whole port."""
     if not carries_rdma(device, nic):
         return
     paused = pfc_priorities(device, nic)

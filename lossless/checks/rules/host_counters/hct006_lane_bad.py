@@ -61,7 +61,7 @@ _UNCORRECTED = "rx_pcs_symbol_err_phy"
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC with uncorrected errors and one lane with more errors than all others together."""
+    """Yield a violation per NIC with uncorrected errors and errors on several lanes, most of them on one lane."""
     for nic in nics(device):
         counts = {lane: placed.number or 0 for lane, placed in nic.parts("fec_lane_errors", "lane").items()}
         uncorrected = nic.count(_UNCORRECTED)

@@ -63,7 +63,7 @@ _BOTH = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per RDMA port that ignores CNPs, with its reaction point off or no CNP handled."""
+    """Yield a violation per RDMA port that ignored CNPs, if it handled none or its reaction point is off for RDMA."""
     off = _without_reaction_point(device)
     for port in rdma_ports(device, CNPS_IGNORED):
         ignored = port.counted(CNPS_IGNORED)

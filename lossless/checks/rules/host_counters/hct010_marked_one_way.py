@@ -70,7 +70,10 @@ _FLOODED = MissingInput("no capture says whether a NIC that receives a lossless 
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC that has the packets of its lossless priorities in one direction only."""
+    """Yield a violation per NIC with packets of lossless priorities in one direction, and only of others in the other.
+
+    A NIC not known to carry RDMA is reported only where it sends them.
+    """
     for nic in nics(device):
         paused = pfc_priorities(device, nic)
         rdma = carries_rdma(device, nic)

@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation for a host whose CNPs did not arrive on the priority of the intent."""
+    """Yield a violation for a host of one NIC that received CNPs, but no packet of the intent's priority for them."""
     intended = device.intended_host
     priority = None if intended is None else intended.dcqcn.cnp_priority
     interfaces, ports = nics(device), rdma_ports(device, CNPS_HANDLED)

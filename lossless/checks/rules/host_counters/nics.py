@@ -99,7 +99,7 @@ class Nic:
 
     @cached_property
     def paused_priorities(self) -> frozenset[int] | None:
-        """The priorities whose pauses the driver counts, as it does with PFC on; None where it counts them for all."""
+        """The priorities whose pauses the driver counts, as it does with PFC on; None unless some have no counter."""
         off = {
             int(placed.part("priority") or 0)
             for name in _PAUSES
@@ -112,7 +112,7 @@ class Nic:
 def nics(device: RunningDevice) -> tuple[Nic, ...]:
     """Return the NICs of a host with counters that rules read, without ports of switches and of subnets.
 
-    Where an earlier capture has the same NIC, its counters are the differences since then.
+    Where an earlier capture has the same NIC, and its driver was not loaded again, counters are the differences.
     """
     now = _nics(device.state)
     then = () if device.before is None else _nics(device.before)
@@ -138,7 +138,10 @@ def _changed(nic: Nic, then: Sequence[Nic], now: Sequence[Nic]) -> Nic:
 
 
 def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
-    """Return whether a NIC carried RDMA, by its counters or those of the host's only RDMA device; None if unknown."""
+    """Return whether a NIC carried RDMA: by its own counters, else True by requests of the host's only RDMA device.
+
+    None where neither shows it.
+    """
     if nic.carries_rdma is not None:
         return nic.carries_rdma
     requests = grouped(
@@ -177,7 +180,7 @@ def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
 
 
 def is_intended(name: str, intended: HostQos) -> bool:
-    """Return whether an interface may be for RDMA by an intent, as all may where it or the interface names none."""
+    """Return whether an intent may mean an interface: it names that one or none, or the interface has no name."""
     return not name or not intended.interfaces or name in intended.interfaces
 
 

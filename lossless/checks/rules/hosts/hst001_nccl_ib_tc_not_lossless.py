@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose RDMA leaves on a lossy DSCP."""
+    """Yield a violation per kind of host whose ToS bytes are all lossy, unless one is a DSCP written as ToS byte."""
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
         return

@@ -51,7 +51,7 @@ UCX_DEFAULT_TOS = 106
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host with UCX whose own traffic class is not lossless."""
+    """Yield a violation per kind of host with UCX whose traffic class is lossy while another source is lossless."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         ucx = next((library for library in host.jobs.libraries if library.name == "UCX"), None)

@@ -70,7 +70,7 @@ _FORCED = "the driver puts its traffic_class on every queue pair that the kernel
 
 
 def check(view: View) -> Results:
-    """Yield a violation per lossy source of the ToS byte on hosts with a lossless one."""
+    """Yield a violation per lossy source of the ToS byte, unless written as a DSCP, on hosts with a lossless source."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = (*markings(host), *_connected(host))

@@ -23,7 +23,7 @@ class RdmaShown(NamedTuple):
 
 
 def rdma_of(host: HostQos, priorities: AbstractSet[int], paused: Priorities) -> RdmaShown | None:
-    """Return the first setting that shows RDMA of some priorities on a host; None without one.
+    """Return the first setting that shows RDMA of the given priorities on a host; None without one.
 
     ``paused`` are the DSCPs that the switch pauses, with their priorities. The map of a host that trusts DSCP counts as
     well.

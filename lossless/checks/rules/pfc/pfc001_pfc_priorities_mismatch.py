@@ -83,7 +83,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per PFC mask that does not agree with the lossless classes."""
+    """Yield a violation per PFC mask with a priority that no lossless class uses, or without one that others pause.
+
+    Inferred classes are compared only for missing priorities.
+    """
     for switch, device in by_switch(view.port_sets):
         if switch.classes.knowledge != "inferred":
             yield from _unmapped(device)

@@ -62,7 +62,7 @@ _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per PFC mask of NICs that differs from that of the switch ports they are attached to."""
+    """Yield a violation per kind of host and PFC mask of switch ports to hosts that differs from the mask of its NICs."""
     # An intent has one mask for all ports that hosts are attached to, so no link need be followed.
     masks = {
         ports.qos.pfc.priorities
@@ -99,7 +99,10 @@ def _host_violation(
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of PFC masks that differ across links, and per two switches with a bare link."""
+    """Yield a violation per pair of PFC masks that differ across links, and per two switches with a link without PFC.
+
+    The latter only where both switches have equal links with PFC.
+    """
     for _ in devices.missing_ends:
         yield MissingInput("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
     differing: list[CabledPair] = []

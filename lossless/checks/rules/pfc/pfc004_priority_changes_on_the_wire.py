@@ -68,7 +68,10 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per DSCPs whose priority changes between two switches, and per DSCP that one of them loses."""
+    """Yield a violation per set of DSCPs with different priorities at two switches, and per DSCP that a switch loses.
+
+    A switch loses a DSCP that it makes lossy on a priority that both ends of a link pause.
+    """
     changes = grouped(
         ((pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual), pair)
         for pair in devices.compared
@@ -143,7 +146,7 @@ def _lost_violation(dscp: int, priority: int, ends: list[tuple[LinkEnd, LinkEnd]
 
 
 def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:
-    """Return the DSCPs that have another priority at the near end of a link than at the far end, with both."""
+    """Return, by DSCP, its priorities at both ends of a link where they differ, except by tunnel remapping."""
     near, far = pair.near, pair.far
     there = {dscp: (a, b) for dscp, a, b in _clashing(near.sent, far.paused)}
     back = {dscp: (a, b) for dscp, b, a in _clashing(far.sent, near.paused)}

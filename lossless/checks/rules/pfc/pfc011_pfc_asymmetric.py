@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per PFC mask of ports with asymmetric PFC, which obey pauses of priorities outside it."""
+    """Yield a violation per PFC mask of ports that are up with asymmetric PFC, which the intent does not have."""
     rows = device.tables.table("PORT").items()
     asymmetric = {name for name, row in rows if row.fields.get("pfc_asym") == "on"}
     if asymmetric and device.intended:

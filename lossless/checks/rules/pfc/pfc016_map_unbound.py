@@ -66,7 +66,7 @@ _FIELDS = (_TO_QUEUE, "tc_to_pg_map", "pfc_to_queue_map")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map that a port with PFC leaves unbound, unlike others."""
+    """Yield a violation per map that ports with PFC leave unbound while most bind one; TC to queue in any case."""
     sets = device.view.lossless_sets
     for field in _FIELDS:
         bare = [ports for ports in sets if not _bound(ports.qos, field)]

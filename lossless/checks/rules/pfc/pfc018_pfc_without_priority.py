@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per place in a configuration that turns PFC on for ports which pause nothing."""
+    """Yield a violation per command that turns PFC on for ports of another system without a no-drop priority."""
     name = switch.read.switch.name
     has_class = any(cls.dscps for cls in switch.read.switch.classes.lossless)
     for origin, ports in grouped((origin, port) for port, origin in switch.read.silent).items():

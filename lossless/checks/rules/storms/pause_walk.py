@@ -55,8 +55,8 @@ class Neighbor(NamedTuple):
 class PauseSource(NamedTuple):
     """The source of pauses, and the ports that they paused on the way, the stormed one first.
 
-    ``switch`` is the device where it is a switch, None for a host. ``leads_back``: pauses lead from it back to the
-    first port, over ports that its traffic should not use.
+    ``switch`` is the device where it is a switch, None for a host. ``leads_back``: pauses lead from a switch back to
+    the last port of the path, over ports that its traffic should not use.
     """
 
     name: str
@@ -75,7 +75,10 @@ class PauseWalk:
         self._tiers = _tiers(fabric)
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
-        """Yield each source of the pauses of a port once, and the reason for each place where the walk had to stop."""
+        """Yield the sources of a port's pauses, each by every port it pauses, and a missing input where the walk stops.
+
+        Pauses that only lead in a circle are one missing input.
+        """
         seen: set[tuple[str, str]] = set()
         paths: list[tuple[PausedPort, ...]] = [(start,)]
         ends = False
@@ -106,7 +109,7 @@ class PauseWalk:
         }
 
     def goes_on(self, device: RunningDevice, port: str, sender: RunningDevice) -> bool:
-        """Return whether a device may forward traffic from a neighbor at a port."""
+        """Return whether a device may forward traffic from a neighbor at a port; False for a port with no known peer."""
         neighbor = self._neighbor(PausedPort(device, port))
         if neighbor is None or neighbor.to_host:
             return neighbor is not None
@@ -172,7 +175,7 @@ class PauseWalk:
         return tuple(port for port in paused if self.goes_on(device, port.port, sender))
 
     def paused(self, device: RunningDevice) -> tuple[PausedPort, ...] | MissingInput:
-        """Return the ports of a device that are paused now or between the captures; a missing input if unknown."""
+        """Return the ports of a device that are stormed now or were paused between the captures, or a missing input."""
         stormed = {
             placed.part("port") or ""
             for placed in each(device.state, "pfcwd_status", "port", "queue")

@@ -114,7 +114,10 @@ class _Verdict(NamedTuple):
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per source of storms, at the stormed queue farthest from it; none for a host at that port."""
+    """Yield a violation per priority and source of storms, at the stormed queue farthest from it.
+
+    None for a host at the stormed port; a missing input where the walk stops or pauses lead back.
+    """
     storms = [(queue, storm) for device in fabric.devices for queue, storm in _storms(device)]
     for priority, of_priority in grouped(storms).items():
         walk = PauseWalk(fabric, priority)

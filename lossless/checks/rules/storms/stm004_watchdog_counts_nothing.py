@@ -60,7 +60,7 @@ _NO_ACTION = MissingInput("whether the watchdog drops or forwards is not known o
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue whose storms are over and left no packet counts."""
+    """Yield a violation per queue with traffic whose watchdog drops, restored it from storms and counted no packets."""
     for placed in each(device.state, "pfcwd_restored", "port", "queue"):
         port, queue = placed.part("port") or "", placed.part("queue") or ""
         restored = counted(device, placed, "port", "queue")

@@ -57,7 +57,7 @@ _STORMED = "stormed"
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue number that has stormed, at the port that stormed most often."""
+    """Yield a violation per queue number with past storms and counting period, at the port that stormed most often."""
     storms: list[tuple[str, Count]] = []
     for item in _detected(device):
         if isinstance(item, Count):

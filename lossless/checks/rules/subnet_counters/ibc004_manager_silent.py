@@ -61,7 +61,7 @@ _LEAP_YEAR = 2000
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation for an opensm log with requests that another subnet manager did not answer."""
+    """Yield a violation for an opensm log with three or more SMInfo timeouts, on average at least one an hour."""
     for placed in device.state.named("errors_of_attribute", "attribute"):
         times = placed.number or 0
         if placed.part("attribute") != _ATTRIBUTE or times < _FEWEST:

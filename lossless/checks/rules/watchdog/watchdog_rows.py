@@ -48,12 +48,12 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dropping_ms(self) -> int:
-        """How long packets are dropped before the queue is restored, 0 where none are or WD005 reports it."""
+        """For how many ms packets are dropped until the queue is restored; 0 for other actions or no restoration time."""
         return _dropping_ms(self.watchdog)
 
     @property
     def dead_sum(self) -> str:
-        """The terms of :attr:`dead_ms` as text for a note."""
+        """The sum of detection, poll and restoration that gives :attr:`dead_ms`, as text for a note."""
         restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
         return f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
 
@@ -79,7 +79,7 @@ class WatchdogRows(NamedTuple):
         return port_rows(self.sets, self.watchdog.origin, "action", action)
 
     def slower(self, least_ms: int) -> tuple[Edit, ...]:
-        """Return edits that raise the timers of these watchdogs below a limit to it."""
+        """Return edits that raise those timers of the watchdogs that are below ``least_ms`` to that time."""
         timers = {
             "detection_time": self.watchdog.detection_ms,
             "restoration_time": self.watchdog.restoration_ms,

@@ -99,7 +99,7 @@ def check(view: View) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation for unwatched ports of another system on which PFC is on and pauses no priority yet."""
+    """Yield a violation for unwatched ports of another system with PFC on, where no port pauses a priority yet."""
     name, view = switch.read.switch.name, switch.view
     silent = [port for port, _ in switch.read.silent if _unwatched(view.port(name, port))]
     if silent and not view.lossless_sets:

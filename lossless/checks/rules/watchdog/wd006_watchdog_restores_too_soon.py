@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog that restores faster than it detects."""
+    """Yield a violation per watchdog with restoration shorter than detection, unless it only alerts or WD004 fires."""
     for rows in watched(view):
         detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
         if detection_ms is None or restoration_ms is None or rows.watchdog.action == "alert":

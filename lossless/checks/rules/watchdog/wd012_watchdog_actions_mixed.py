@@ -65,7 +65,7 @@ _BROADCOM = ("Tomahawk", "Trident", "Jericho")
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog action that is not the usual one of its switch."""
+    """Yield a violation per watchdog action on a switch with a Broadcom chip that is not the one of most ports."""
     for watchdogs in by_switch(rows for rows in watched(view) if rows.accepted):
         actions = {rows.watchdog.action for rows in watchdogs}.intersection(WATCHDOG_ACTIONS)
         if len(actions) > 1:

@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per poll interval that is shorter than SONiC's, by the interval that most ports need."""
+    """Yield a violation per poll interval shorter than ``pfcwd start_default`` sets, for the switch that needs most."""
     yield from tightest(_ranked(view))
 
 
