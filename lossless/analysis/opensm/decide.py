@@ -70,7 +70,10 @@ class Routed(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The verdict on credit loops of a running subnet, and other differences from the intent in words."""
+    """The verdict on credit loops of a running subnet, and complaints in words.
+
+    These are loops that jobs close on one SL, SLs that switches drop, VLs without weight, and P_Keys unlike the intent.
+    """
 
     credits: CreditLoopVerdict
     complaints: tuple[str, ...]

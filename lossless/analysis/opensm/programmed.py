@@ -52,7 +52,7 @@ class Questions(NamedTuple):
     manager: int
 
     def ask(self, asked: Iterable[str]) -> list[str] | None:
-        """Return the answers to questions (:mod:`lossless.analysis.opensm.questions`), None where one is missing."""
+        """Return the responses to queries (:mod:`lossless.analysis.opensm.questions`), None where one is missing."""
         lines = list(asked)
         program = str(Path(questions.__file__).resolve())
         command = (sys.executable, "-S", "-E", program, str(self.manager))
@@ -61,12 +61,12 @@ class Questions(NamedTuple):
         return None if len(answers) != len(lines) or "-" in answers else answers
 
     def path_levels(self, paths: Iterable[tuple[int, int]]) -> list[int] | None:
-        """Return the service level of each path from one LID to another, None where an answer is missing."""
+        """Return the service level of each path from one LID to another, None where a response is missing."""
         answers = self.ask(f"path {source} {destination}" for source, destination in paths)
         return None if answers is None else list(map(int, answers))
 
     def attributes(self, asked: Iterable[tuple[int, int, int]]) -> list[bytes] | None:
-        """Return the data of each attribute, asked by GUID, attribute and modifier; None where an answer is missing."""
+        """Return the data of each attribute, by GUID, attribute and modifier; None where a response is missing."""
         answers = self.ask(
             f"get {self.lids.get(guid, 0)} {attribute} {modifier}" for guid, attribute, modifier in asked
         )

@@ -385,7 +385,10 @@ class TierShares:
 
 
 class _Outgoing(NamedTuple):
-    """The weights of channels out of a switch: those down, and all, with their sum; and the channels to each origin."""
+    """The weights of channels out of a switch: those down, and all, with their sum.
+
+    ``back`` has the channels that lead back to a source of traffic, by the key of the source.
+    """
 
     down: Mapping[int, float]
     every: Mapping[int, float]

@@ -4,7 +4,7 @@ The bisection bandwidth is the rate, one way, at which one half of the hosts can
 reported: hosts with links to the same switches are kept together, in the order of the fabric, cut where both sides
 have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails or of two
 planes can have, the first half of them sends to the others. The bandwidth is the maximum flow from one half to the
-other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing exceeds it. With
+other over the explicit links (Dinic's algorithm), as if traffic were sprayed perfectly; so no routing exceeds it. With
 few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
 identical: then it is the least bandwidth of all halves, else that of the reported halves.
 """

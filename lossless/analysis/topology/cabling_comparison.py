@@ -440,7 +440,7 @@ def _planes(spines: Sequence[str], cores: Sequence[str], shape: SubnetFatTreeSha
 
 
 def _global(spines: Sequence[str], shape: SubnetDragonflyPlusShape) -> Iterator[SubnetWire]:
-    """Yield the links between groups of a dragonfly+; each group spreads them over its spines in turn."""
+    """Yield the links between groups of a dragonfly+; each group attaches them to its spines in turn."""
     links = shape.global_links
     for a, b in global_pairs(shape.groups, shape.spines, links.number):
         yield SubnetWire(spines[a], spines[b], links.rate, links.purpose, links.origin)

@@ -151,7 +151,7 @@ class LinkKind(NamedTuple):
     lag: str | None = None
 
     def between(self, a: str, b: str) -> LinkBundle:
-        """Return the bundle of links between two nodes."""
+        """Return the bundle of links between two switches, or a switch and a host ``b``."""
         count, speed_bps = self.links
         return LinkBundle(
             a,
@@ -259,7 +259,7 @@ class ThreeTierShape(NamedTuple):
     rails: int = 1
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return the nodes of each role: leaves, spines and hosts are counted through all pods."""
+        """Return the grids of leaves, spines, super-spines and hosts; those of pods are numbered through all pods."""
         planes, hosts = self.planes, (self.leaves_per_pod // self.rails, self.hosts_per_leaf)
         return {
             "leaf": NodeGrid("leaves_per_pod", (self.pods, self.leaves_per_pod), self.dual_tor),
@@ -356,7 +356,7 @@ class DragonflyShape(NamedTuple):
     origin: Origin
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return switches and hosts, counted through all groups."""
+        """Return the grids of switches and hosts, both numbered through all groups."""
         switches = (self.groups, self.switches)
         return {
             "switch": NodeGrid("switches", switches),
@@ -387,7 +387,7 @@ class DragonflyPlusShape(NamedTuple):
     origin: Origin
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return the nodes of each role, counted through all groups."""
+        """Return the grids of leaves, spines and hosts, each numbered through all groups."""
         leaves = (self.groups, self.leaves)
         return {
             "leaf": NodeGrid("leaves", leaves),

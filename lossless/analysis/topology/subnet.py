@@ -131,9 +131,9 @@ def _uplinks(name: str, links: Iterable[SubnetLink]) -> Iterable[Uplinks]:
 
 
 def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabric:
-    """Return a subnet as a fabric of bare switches, links and capacities, with the hosts of ``roles`` alone.
+    """Return a subnet as a fabric of bare switches, links and capacities; of links to hosts those to ``roles`` alone.
 
-    The ports of a host are its HCAs. The fabric has no traffic classes, and nothing of QoS or ports is known.
+    The ports of a host are its HCAs. The fabric lists no hosts and no traffic classes, and has no QoS or switch ports.
     """
     wiring = _wiring(subnet)
     taking_part = wiring.of_roles(roles)

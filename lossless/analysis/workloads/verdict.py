@@ -150,7 +150,7 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
 
 
 def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
-    """Yield each scenario to simulate, or the reason why it cannot be, and the part of the workload that it covers."""
+    """Yield each scenario to simulate, or the reason why it cannot be, with the share of the bytes that it runs."""
     lossy = _lossy_storage(view, estimate)
     if lossy is not None:
         yield lossy, 1.0

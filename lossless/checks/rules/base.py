@@ -63,7 +63,7 @@ class Violation(NamedTuple):
         return self if certain else self._replace(severity="warning", confidence="medium")
 
     def on_ports(self, *sets: PortSet) -> Violation:
-        """Return the violation with the ports of some port sets as its affected elements."""
+        """Return the violation with the ports of the given port sets as its affected elements."""
         elements = tuple(name for ports in sets for name in ports.elements)
         return self._replace(elements=elements, places=places(sets))
 

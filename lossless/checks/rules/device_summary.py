@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class _WireBehavior(NamedTuple):
-    """Priorities, marking and longest storm of ports with one QoS: fields of a link end of the device.
+    """Priorities, ECN marking and dead time in a storm of ports with one QoS: fields of a link end of the device.
 
     See :class:`~lossless.model.fabric.deployed_devices.LinkEnd`.
     """
@@ -114,7 +114,7 @@ def _plain_end(switch: Switch, port: Port, file: str) -> LinkEnd:
 
 
 def _type(device: Device) -> str | None:
-    """Return the type and subtype of a device, as the maps of a DualToR differ by design; None without a type."""
+    """Return a device's type with its subtype, since the maps of a DualToR differ by design; None without a type."""
     device_type, subtype = device.switch.device_type, device.metadata.get("subtype")
     return f"{device_type} {subtype}" if device_type and subtype else device_type
 

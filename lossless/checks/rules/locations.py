@@ -36,7 +36,7 @@ def entry_or_map(index_map: IndexMap, index: int) -> Origin:
 
 
 def row_of(profile: BufferProfile) -> Origin | None:
-    """Return the ``BUFFER_PROFILE`` row of a profile; None where the profile is from the switch or an intent."""
+    """Return the origin of a profile's ``BUFFER_PROFILE`` row; None where it is from the switch or an intent."""
     return profile.origin if profile.origin.path[:1] == ("BUFFER_PROFILE",) else None
 
 

@@ -1,6 +1,6 @@
-"""Findings that a row or a command makes a class lossy, and others in the same row, of which one per cause is kept.
+"""Keeps one finding per cause where a row or a command makes a class lossy, and other rules report the same row.
 
-They are left out for ports that an error of another rule in the row names, and replace milder findings there.
+The finding on the class is left out for ports that an error of another rule names, and replaces milder findings.
 """
 
 from __future__ import annotations

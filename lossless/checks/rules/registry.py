@@ -48,7 +48,7 @@ def load(code: str) -> LoadedRule:
 def rules_for(
     *subjects: Subject, chosen: Codes | None = None, has: Iterable[str] | None = None
 ) -> tuple[LoadedRule, ...]:
-    """Return the rules for each of some subjects; only those with a code in ``chosen``, where it is given.
+    """Return the rules for each of the given subjects; only those with a code in ``chosen``, where it is given.
 
     ``has`` names the data of the subject: a rule whose ``needs`` is not among them is left out. With None, the needs of
     rules are not checked.

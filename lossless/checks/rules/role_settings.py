@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def settings_of(device: Device) -> tuple[SharedSetting, ...]:
-    """Return the settings of a device that should be the same on all switches of its role."""
+    """Return the settings of a device that all switches of its role should share, if all its ports agree on them."""
     by_subject = grouped(((setting.kind, setting.subject), setting) for setting in _all(device)).values()
     return tuple(same[0] for same in by_subject if len({setting.value for setting in same}) == 1)
 

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per buffer profile whose headroom is below the bytes on the cable, or those and one frame."""
+    """Yield a violation per port set and buffer profile with headroom below the bytes on the cable and one frame."""
     for headroom in profile_headrooms(view):
         if isinstance(headroom, MissingInput):
             yield headroom

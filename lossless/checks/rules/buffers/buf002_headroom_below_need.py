@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per buffer profile whose headroom holds the cable and one frame, but not the whole need."""
+    """Yield a violation per port set and buffer profile with headroom for cable and frame, but not the whole need."""
     for headroom in profile_headrooms(view):
         if isinstance(headroom, MissingInput):
             yield headroom

@@ -81,7 +81,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports whose speed and cable length have no row in the HWSKU."""
+    """Yield a violation per set of ports whose speed and cable length have no row in the HWSKU (intent: nor a longer).
+
+    On devices only in the traditional buffer model, and not for groups with the profile of that speed and length.
+    """
     if view.fabric.declared:
         yield from merged(violation for ports in view.lossless_sets for violation in _declared(view, ports))
         return

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports in service with PFC and no cable length."""
+    """Yield a violation per set of ports in service with PFC and no readable cable length above 0 m."""
     if view.fabric.declared:
         return
     for ports in view.lossless_sets:

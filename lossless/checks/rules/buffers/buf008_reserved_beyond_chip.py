@@ -61,7 +61,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where reserved buffer fills the chip, or with the pools of an NVIDIA switch exceeds it."""
+    """Yield a violation where reserved buffer fills the chip, or exceeds it with the pools of an NVIDIA switch.
+
+    None where headroom alone leaves nothing to share, which BUF007 reports.
+    """
     switch = device.buffers.fabric.switches[0]
     chip = _chip_bytes(switch)
     reserved = reserved_sum(switch) if chip and not switch.qos.voq else None

@@ -107,7 +107,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 class _ComparedPorts(NamedTuple):
-    """The values that the ports of a switch must share for the thresholds of their groups to be compared."""
+    """Priority, speed, cable length and PFC mask that ports must share for their groups' thresholds to be compared."""
 
     priority: int
     speed_bps: int | None
@@ -122,7 +122,7 @@ class _GroupMember(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per threshold of lossless priority groups that fewer than half of the like ports have."""
+    """Yield a violation per threshold of lossless priority groups that differs from that of most like ports."""
     sets_of = grouped(
         (_ComparedPorts(priority, ports.speed_bps, ports.cable.configured_m, ports.qos.pfc.priorities), ports)
         for ports in device.view.lossless_sets

@@ -56,7 +56,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile of an NVIDIA switch whose size does not hold xon and xoff."""
+    """Yield a violation per lossless profile of an NVIDIA switch with size below xon + xoff and no shared headroom.
+
+    Profiles that BUF001 or BUF002 report are left out.
+    """
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)
         if short and not _too_small(device, use):

@@ -65,7 +65,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per priority group and profile with headroom and no PFC; one where nothing has PFC."""
+    """Yield a violation per group number, profile and severity with headroom and no PFC.
+
+    Where no port has PFC at all, profiles are not told apart.
+    """
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
     paused |= {
         ports.qos.pausing_group(p) for ports in device.view.port_sets for p in ports.qos.pfc.priorities

@@ -62,7 +62,10 @@ class ProfileHeadroom(NamedTuple):
 
 
 def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | MissingInput]:
-    """Yield each distinct profile of lossless groups with its link; a missing input where one of the two is unknown."""
+    """Yield, for each port set, the distinct profiles of its lossless groups with the need of its link.
+
+    A missing input where the profile or the need is unknown.
+    """
     for ports in view.lossless_sets:
         link = link_need(ports)
         for profile in _lossless_profiles(ports):

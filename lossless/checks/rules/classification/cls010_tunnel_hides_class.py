@@ -151,7 +151,7 @@ def _reference(fields: Mapping[str, object]) -> str:
 
 
 def _is_lossless(sets: Sequence[PortSet], dscp: int) -> bool:
-    """Return whether a DSCP is lossless on some port with PFC; so are an unreadable entry and a port trusting 802.1p."""
+    """Return whether a DSCP is lossless on some port with PFC: also by an unreadable entry, or 802.1p trust."""
     taken = ((p.qos.traffic_class(dscp), p.qos) for p in sets)
     return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
 

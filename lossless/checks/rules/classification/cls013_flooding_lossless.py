@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per VLAN of several ports with PFC, one of them to a switch and without unknown-unicast limit."""
+    """Yield a violation per VLAN of several ports with PFC, one of them to a switch without unknown-unicast limit."""
     if not device.tables.data.get("VLAN_MEMBER") or not device.view.lossless_sets:
         return
     kinds = neighbor_types(device)

@@ -69,7 +69,10 @@ OWN_PRIORITY = 0
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where another subnet manager outranks or equals the master, and where there is none."""
+    """Yield a violation per other subnet manager that outranks or equals the master, and where there is no other.
+
+    UFM manages a standby of its own, and the files of a deployed manager do not show the others.
+    """
     if subnet.provenance == "deployed":
         yield MissingInput("the other managers of the subnet are not in the files of this one")
         return

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the place of the P_Key table is empty, or has another key than jobs are to use."""
+    """Yield a violation where NCCL_IB_PKEY, or 0 without it, is an index without a P_Key, or of another partition."""
     job = subnet.job
     setting = (
         next((variable for variable in job.environment if variable.key == "NCCL_IB_PKEY"), None)

@@ -4,8 +4,9 @@ Severity: warning
 Subject: subnet
 
 ## What it does
-Checks the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: too short
-(below 0x0c, 16.8 ms), off (0x14 and above), or longer towards hosts than between switches.
+Checks the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: each must not
+be too short (below 0x0c, 16.8 ms), and those at the head of a queue not off (0x14 and above), or longer towards hosts
+than between switches.
 
 ## Why it breaks a lossless fabric
 A packet whose lifetime ends is discarded, on a fabric that should lose none: short lifetimes drop packets in queues
@@ -64,7 +65,10 @@ _TICK_US = 4.096
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per packet lifetime that is too short, off, or longer towards hosts than between switches."""
+    """Yield a violation for too short packet lifetimes, per head-of-queue lifetime that is off, and for a longer one.
+
+    Longer is the head-of-queue lifetime towards hosts than that between switches.
+    """
     short = [
         setting
         for key in (INNER, LEAF, SWITCH)

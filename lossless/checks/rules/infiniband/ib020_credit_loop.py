@@ -75,7 +75,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where routes close a cycle, and a missing input where that is unproven."""
+    """Yield a violation where routes have a credit loop without a cause that IB002 or IB004 reports.
+
+    Where a loop is neither found nor excluded, a missing input.
+    """
     if not switches(subnet):
         yield NO_TOPOLOGY
         return

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per partition in which no two members can communicate."""
+    """Yield a violation per P_Key whose members are several and all limited; the default one only where it is alone."""
     by_pkey = by_key(subnet)
     for key, parts in by_pkey.items():
         members = [member for part in parts for member in part.members]

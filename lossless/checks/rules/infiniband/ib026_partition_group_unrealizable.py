@@ -55,7 +55,7 @@ _MTUS = {code: mtu for mtu, code in MTU_CODES.items()}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per invalid rate or MTU code of a partition, and per rate above the slowest link to a host."""
+    """Yield a violation per invalid rate or MTU code of an IPoIB partition, and per rate above the slowest HCA link."""
     slowest_bps = min((link.rate.bits_per_second for link in links(subnet) if link.to_hca), default=None)
     for partition in partitions(subnet) or ():
         if not partition.ipoib:

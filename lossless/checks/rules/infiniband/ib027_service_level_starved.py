@@ -71,7 +71,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per service level in use that has no lane, or one without weight."""
+    """Yield a violation per service level in use without a lane, or with one that has no weight.
+
+    Of torus-2QoS it is one per kind of port with lanes without weight.
+    """
     if not is_on(subnet, "qos"):
         if qos_untold(subnet) and levels_in_use(subnet):
             yield QOS_UNTOLD

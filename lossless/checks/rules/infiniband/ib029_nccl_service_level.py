@@ -66,7 +66,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _level_of(subnet: Subnet, job: Job) -> tuple[int, str, Origin] | None:
-    """Return the service level that jobs are to use, with the name and place of its level or partition."""
+    """Return the SL that jobs are to use, with the name and origin of its level or partition; None where not stated."""
     for level in subnet.qos.levels:
         if level.name == job.level:
             return level.sl, f"level {level.name}", level.origin

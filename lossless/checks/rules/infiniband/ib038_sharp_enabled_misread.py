@@ -64,7 +64,7 @@ OFF, ON = 1, 2
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where ``sharp_enabled`` has no meaning, or contradicts SHARP in the intent."""
+    """Yield a violation where ``sharp_enabled`` has no valid value, or turns off SHARP that the subnet is to use."""
     setting = subnet.option(KEY)
     if setting is not None:
         yield from _option(subnet, setting)

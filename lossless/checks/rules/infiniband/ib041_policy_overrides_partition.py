@@ -82,7 +82,7 @@ def _policy_overrides_partition(partition: Partition, sl: int, given: Origin) ->
 
 
 def _given(policy: QosPolicy, key: int) -> tuple[int | None, Origin]:
-    """Return the service level that the policy gives a path with a P_Key, None without one, and its place."""
+    """Return the SL that the policy gives a path with a P_Key, None without one, and the origin of its rule."""
     levels = {level.text("name").upper(): level for level in policy.levels}
     for rule in policy.rules:
         if holds_key(rule.text("pkey"), key) or rule.line("pkey") is None:

@@ -71,7 +71,7 @@ def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
 
 
 def _memberships(subnet: Subnet) -> tuple[dict[str, dict[int, Membership]], dict[str, int]]:
-    """Return the membership of each HCA in each partition, by its key, and the key that each HCA has at place 0."""
+    """Return the membership of each HCA by P_Key, and the P_Key that ``indx0`` puts at index 0, of HCAs with one."""
     # Where there is a file, all are limited members of the default partition, but for the manager.
     start: Membership = "limited" if partitions(subnet) else "full"
     held: dict[str, dict[int, Membership]] = {hca: {DEFAULT_PKEY: start} for hca in hcas(subnet)}

@@ -1,4 +1,4 @@
-"""Shared by the InfiniBand rules: options as opensm reads them, lanes in use, and the parts of a subnet."""
+"""Shared by the InfiniBand rules: options as opensm reads them, VLs in use, and nodes and partitions of a subnet."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def qos_untold(subnet: Subnet) -> bool:
 
 
 def written(subnet: Subnet, *keys: str) -> Origin:
-    """Return the origin of the first of some options that is stated, else the origin of the subnet."""
+    """Return the origin of the first named option that opensm.conf or the intent states, else that of the subnet."""
     settings = filter(None, map(subnet.option, keys))
     return next((setting.origin for setting in settings), subnet.origin)
 

@@ -30,7 +30,7 @@ def named(cables: Sequence[PlannedCable] | Sequence[ReportedCable]) -> tuple[str
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first five of some names as text, and how many more there are."""
+    """Return the first five names of devices as text, and how many more there are."""
     more = f" and {len(names) - _MANY:,} more" if len(names) > _MANY else ""
     return ", ".join(names[:_MANY]) + more
 

@@ -52,7 +52,10 @@ class Disagreement(NamedTuple):
 def disagreements(
     devices: DeployedDevices, value_of: Callable[[LinkEnd], int | None]
 ) -> Iterator[Disagreement]:
-    """Yield links in service whose ends have different values, grouped by devices and values; no value is None."""
+    """Yield links in service with different values at both ends, grouped by devices and values.
+
+    Links with an end whose value is None are not compared.
+    """
     values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in devices.compared)
     differing = grouped(
         ((pair.near.switch, near, pair.far.switch, far, pair.mutual), pair)

@@ -68,7 +68,10 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of MTUs that differ, and per pair below RDMA packets beside ports that take them."""
+    """Yield a violation per two devices and MTUs that differ across their links, and per two with too small MTUs.
+
+    The latter only where other paused ports of one of the two take RDMA's largest packet.
+    """
     packet_bytes = _largest_packet_bytes(devices)
     for links in disagreements(devices, _mtu):
         yield _link_mtu_differs(links, packet_bytes)

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per device without any cable found, and per pair of devices that some cables are missing of."""
+    """Yield a violation per device of whose several cables none was found, else per two devices with missing cables."""
     missing, bare = list(cabling.comparison.missing), _bare(cabling)
     for device in sorted(bare, key=natural_key):
         own = [cable for cable in missing if device in devices_of(cable)]

@@ -1,4 +1,4 @@
-"""Shared by the NIC rules: DCQCN parameters in the firmware's units, and the places where they are stated."""
+"""Shared by the NIC rules: DCQCN parameters of hosts in the firmware's units, and their origins."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class HostDcqcn:
         self.values = dict(host.dcqcn.values)
 
     def at(self, *names: str) -> Origin:
-        """Return the place of the first of the named parameters that was set.
+        """Return the origin of the first of the named parameters that was set; that of DCQCN where none was.
 
         In an intent these are the stated ones; on a host that was read, those that differ from the NIC's defaults.
         """

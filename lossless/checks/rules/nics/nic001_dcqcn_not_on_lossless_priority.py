@@ -213,7 +213,7 @@ def _dcqcn_not_on_lossless_priority(
 
 
 def _origin(dcqcn: Dcqcn, half: _Half) -> Origin:
-    """Return the place that switches a half off: the firmware's mask where it clears an enabled priority."""
+    """Return the origin of the priorities of a half of DCQCN; of the firmware's mask where that clears one of them."""
     enabled: tuple[int, ...] = getattr(dcqcn, half.name)
     masked = set(half.missing) & set(enabled)
     return dcqcn.at("priority_mask" if masked else half.name)

@@ -62,7 +62,7 @@ _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host and PFC mask of switch ports to hosts that differs from the mask of its NICs."""
+    """Yield a violation per kind of host and PFC mask of switch ports to hosts that differs from that of its NICs."""
     # An intent has one mask for all ports that hosts are attached to, so no link need be followed.
     masks = {
         ports.qos.pfc.priorities

@@ -120,7 +120,7 @@ class _StrictQueue(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per scheduler that serves lossless or bulk traffic before everything else."""
+    """Yield a violation per strict scheduler without a limit for a lossless queue, or for bulk traffic before one."""
     uses = grouped(((id(queue.scheduler), carries), queue) for queue, carries in _strict(view))
     for (_, carries), queues in uses.items():
         yield _bulk(view, queues, carries) if carries else _lossless(view, queues)

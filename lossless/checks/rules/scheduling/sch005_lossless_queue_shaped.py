@@ -102,7 +102,7 @@ _WHOLE = 100
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per scheduler that limits lossless queues, or the ports they are on."""
+    """Yield a violation per scheduler that limits lossless queues, or their ports, below the speed of a port."""
     for use in lossless_scheduler_uses(device.view):
         if use.scheduler.pir:
             yield from _slowed(use, f"lossless {queue_names(use.numbers)}")
@@ -112,7 +112,10 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per line of another system that limits lossless queues, or the ports they are on."""
+    """Yield a violation per line of another system that limits lossless queues, or their ports, below the port's speed.
+
+    An unknown speed counts as 10 Gb/s.
+    """
     lossless = set(_lossless_queues(switch))
     speeds = _speeds(switch)
     limits = grouped(

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per ``cir`` above the fastest port of its scheduler, and ``pir`` that fits it as bits."""
+    """Yield a violation per ``cir`` above the fastest port of its scheduler, and per ``pir`` that would fit as bits."""
     for use in scheduler_uses(device.view):
         scheduler = use.scheduler
         if not (scheduler.cir or scheduler.pir) or scheduler.meter != "bytes":

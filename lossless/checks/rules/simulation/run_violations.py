@@ -36,7 +36,7 @@ _HALVES = "a queue of half its pool drops in the model: chips whose buffer has t
 
 
 class VerdictEvidence(NamedTuple):
-    """A violation, or a missing input, for one verdict of a simulation run, and the rows that have a part in it."""
+    """A violation, or a missing input, for one verdict of a simulation run, and the origins of the rows behind it."""
 
     verdict: BufferVerdict
     outcome: Violation | MissingInput

@@ -36,7 +36,7 @@ class ArsRow(NamedTuple):
 
 
 def ars_rows(device: Device, *tables: str) -> Iterator[ArsRow]:
-    """Yield the rows of some tables of adaptive routing, one table after the other."""
+    """Yield the rows of the named tables of adaptive routing, one table after the other."""
     for table in tables:
         for key, fields in raw_rows(device, table):
             yield ArsRow(table, key, fields)

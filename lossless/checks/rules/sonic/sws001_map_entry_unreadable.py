@@ -67,7 +67,10 @@ _SKIPS, _DROPS = "DOT1P_TO_TC_MAP", "TC_TO_DSCP_MAP"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map and unreadable text, and per map without an entry."""
+    """Yield a violation per QoS map and text that orchagent reads as no number, and per map without an entry.
+
+    An empty 802.1p map is none.
+    """
     for table in (name for name in KINDS if name != _SKIPS):
         for row in device.tables.written(table).values():
             if not row.fields or row.fields == EMPTY_ROW:

@@ -69,7 +69,7 @@ _REFUSED = "orchagent refuses the row, and every queue that names it waits"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per field for which orchagent refuses the scheduler."""
+    """Yield a violation per field of a scheduler that orchagent refuses, ignores or throws on, and per bad weight."""
     for row in device.tables.table("SCHEDULER").values():
         for field, text in row.fields.items():
             for problem in _problems(field, text, device.switch.qos.database_version):

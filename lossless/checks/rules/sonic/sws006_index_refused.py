@@ -74,7 +74,7 @@ _WHAT = {"BUFFER_PG": "group", "QUEUE": "queue", "BUFFER_QUEUE": "queue"}
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per index in keys of queues or groups that orchagent refuses or misreads, or is too high."""
+    """Yield a violation per queue or group range in a key that orchagent refuses or misreads, or that is too high."""
     for table, keys in device.tables.keys.items():
         if keys.malformed:
             yield from merged(_malformed(device, table, keys))

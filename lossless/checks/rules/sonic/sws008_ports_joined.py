@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table with joined keys."""
+    """Yield a violation per table with keys that join several ports, none of which has a row of its own."""
     # Where a port has a row of its own as well, SWS007 reports it.
     joined = ((table, row) for table, row in device.tables.joined if not own_rows(device, table, row))
     for table, rows in grouped(joined).items():

@@ -69,7 +69,7 @@ _WRONG_CASE = {"PORT_QOS_MAP": ("GLOBAL", "Global"), "PFC_WD": ("global", "Globa
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per field of a global row without effect, and per global row under the wrong key."""
+    """Yield a violation per field of a global row without effect, per row in the wrong case, and bad poll interval."""
     tables = device.tables
     for (table, key), counting in _COUNTS.items():
         row = tables.row(table, key)

@@ -55,7 +55,10 @@ _USUAL = frozenset({INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL})
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where ``ingress_lossless_pool`` is missing, else one per ingress pool that no profile names."""
+    """Yield a violation where ``ingress_lossless_pool`` is missing but needed, else one per unused ingress pool.
+
+    Pools with their usual name and zero pools are not reported as unused.
+    """
     pools = device.tables.table("BUFFER_POOL")
     if not pools:
         return

@@ -75,7 +75,10 @@ _EXPONENTS = range(-8, 7 + 1)
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile with a threshold that is missing, doubled, of the wrong kind or out of range."""
+    """Yield a violation per profile with a threshold that is missing, doubled, of the wrong kind or out of range.
+
+    The kind counts in the dynamic buffer model and on NVIDIA switches.
+    """
     for row in device.tables.table("BUFFER_PROFILE").values():
         kinds = [kind for kind in _KINDS if kind in row.fields]
         if len(kinds) == 2:

@@ -84,7 +84,7 @@ _USES = (
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table and profile with a pool of the wrong direction, and per egress profile with xoff."""
+    """Yield a violation per table and profile of the wrong direction or that trims there, and per egress xoff."""
     wrong = {side: _of_other_side(device, side) for side in ("ingress", "egress")}
     trimming = {
         name

@@ -56,7 +56,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per text of a cable length that is no whole number of meters, with its ports."""
+    """Yield a violation per text of a cable length that is no whole number of meters, with its ports.
+
+    In the dynamic buffer model only one without a number; in the traditional model for groups written by hand.
+    """
     sets = [ports for ports in device.view.lossless_sets if ports.cable.configured_m is None]
     if sets:
         yield from merged(violation for ports in sets for violation in _violations(device, ports))

@@ -50,7 +50,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def extra_hops(self) -> int:
-        """How many extra hops the cycle or the valley needs: none if shortest paths have it after as few failures."""
+        """The allowed extra hops if the cycle or valley needs them; 0 if shortest paths have it with as few failures."""
         if self.shortest is None:
             return 0
         if self.outcome.cycle:

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where routes have a valley, or where no up-down path is left."""
+    """Yield a violation where stated routes have a valley, or no up-down path is left; none where TOP005 fires."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: View | Device) -> Results:
-    """Yield a violation per switch of an intent that bounces alone, and for a dual ToR that keeps the priority."""
+    """Yield a violation per switch of an intent that bounces without a cycle, and for a dual ToR with one priority."""
     if isinstance(subject, View):
         yield from _declared(subject)
     else:

@@ -112,7 +112,7 @@ def check(view: View) -> Results:
 
 def _violations(view: View, order: PacketOrder) -> Iterator[Violation]:
     kinds = [_kind(order, switch, names) for switch, names in view.identical]
-    # Where no switch spreads packets, none comes out of order; NICs that are said to need it are an error all the same.
+    # Where no switch sprays packets, none comes out of order; NICs that are said to need it are an error all the same.
     spreads = any(kind.choice in BY_PACKET and not kind.lacks for kind in kinds)
     for kind in kinds:
         if kind.lacks:

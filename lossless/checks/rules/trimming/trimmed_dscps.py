@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class TrimmedDscp(NamedTuple):
-    """A DSCP of trimmed packets, its place in the file, and the ports by which they leave with it."""
+    """A DSCP of trimmed packets, the origin of that number, and the ports by which they leave with it."""
 
     dscp: int
     origin: Origin
