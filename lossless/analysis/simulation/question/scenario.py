@@ -357,7 +357,7 @@ def _nics(
 
 
 def _of_whole_leaves(built: SimTopology) -> tuple[int, ...]:
-    """Return all NIC ports, or all of the first and the last leaves of each plane: their uplinks have their full load.
+    """Return all NIC ports, or those of the first and the last leaves of each plane: their uplinks are fully loaded.
 
     The first and the last, so that traffic crosses all tiers where leaves share switches with their neighbors alone.
     """

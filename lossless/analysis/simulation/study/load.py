@@ -62,7 +62,7 @@ WINDOW_STEPS, STEADY_STEPS = 8, 2
 """Length of the run in which all flows send, in steps at line rate: with congestion control, whose rates move, and
 without. The second half of it is the window: DCQCN starts at line rate, and settles in the first."""
 _DRAWS = 48
-"""Hashings that the expectation of ECMP is drawn from."""
+"""Draws of the hash for the expectation of ECMP."""
 
 
 class LoadRun(NamedTuple):
@@ -82,10 +82,10 @@ class LoadRun(NamedTuple):
 
 
 class EcmpExpectation(NamedTuple):
-    """What hashing alone gives by calculation: flow rates of max-min fair links over many hashings, each a share.
+    """What hashing alone gives by calculation: max-min fair rates over many draws of the hash, each a share.
 
     ``choices`` is the number of links that the first switch of a flow chooses among; the ranges are from the lowest to
-    the highest tenth of the hashings, around the median.
+    the highest tenth of the draws, around the median.
     """
 
     choices: int
