@@ -151,8 +151,12 @@ def chip_bytes(switch: Switch) -> int | None:
     SONiC uses the size of that pool where the SDK has none. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b
     (mmu_size).
     """
+    return (switch.profile.asic.buffer_bytes if switch.profile else None) or _egress_bytes(switch)
+
+
+def _egress_bytes(switch: Switch) -> int | None:
     pools = (pool.size_bytes for pool in switch.qos.pools if pool.name == EGRESS_LOSSLESS_POOL)
-    return (switch.profile.asic.buffer_bytes if switch.profile else None) or next(pools, None)
+    return next(pools, None)
 
 
 def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
@@ -166,6 +170,9 @@ def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
     if chip is None:
         return pool.size_bytes
     reserved_bytes = reserved_of(switch, pool).total_bytes(most_parts(switch))
+    if not headroom:
+        # Pools are sized within what the chip leaves them, which is less than its buffer: the lossless egress pool.
+        chip = min(chip, _egress_bytes(switch) or chip)
     return shared_bytes(pool.size_bytes, headroom, chip, reserved_bytes)
 
 
