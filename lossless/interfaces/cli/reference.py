@@ -175,6 +175,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
             ("ASIC", asic.name),
             ("packet buffer", _bytes(asic.buffer_bytes)),
             ("buffer parts", _known(asic.buffer_parts)),
+            *([("queues at", "ingress, virtual output queues")] if asic.voq else []),
             ("cell", _bytes(asic.cell_bytes)),
             ("headroom", f"{asic.formula} formula" if asic.formula else "rows only, no formula"),
             ("cages", f"{len(switch.cages)} at {_rates(switch.speeds_bps)}"),

@@ -352,6 +352,7 @@ def _asic(raw: Raw) -> Asic:
         cell_source=raw.get("cell_source", ""),
         buffer_parts=raw.get("buffer_parts"),
         buffer_parts_source=raw.get("buffer_parts_source", ""),
+        voq=raw.get("voq", False),
     )
 
 

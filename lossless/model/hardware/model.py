@@ -199,7 +199,8 @@ class Asic(NamedTuple):
     whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC renders
     PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only). ``buffer_bytes`` is the whole
     packet buffer. ``buffer_parts`` is the number of equal parts it is divided into; a packet is stored in one of them,
-    depending on its ports, and each has its own occupancy. Sources are empty where ``source`` has the fact, or where
+    depending on its ports, and each has its own occupancy. ``voq``: packets wait in virtual output queues at ingress,
+    which pools and thresholds here do not model. Sources are empty where ``source`` has the fact, or where
     there is none.
     """
 
@@ -218,6 +219,7 @@ class Asic(NamedTuple):
     cell_source: str = ""
     buffer_parts: int | None = None
     buffer_parts_source: str = ""
+    voq: bool = False
 
 
 class Hwsku:

@@ -69,6 +69,7 @@ class AsicFile(_Strict):
     gearbox_delay_ns: int | None = Field(default=None, ge=0)
     tile: bool
     pfc_to_pg_map: bool
+    voq: bool = False
     buffer_bytes: PositiveInt | None = None
     buffer_source: Text | None = None
     source: Text

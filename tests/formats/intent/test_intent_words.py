@@ -203,7 +203,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:40: hardware.spine: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn"
                 "5640? (others: nvidia-sn5600, nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 "
-                "and 17 more, see lossless profiles)"
+                "and 18 more, see lossless profiles)"
             )
         ],
     ),
@@ -236,7 +236,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:28: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
                 "640? (others: nvidia-sn5600, nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 a"
-                "nd 17 more, see lossless profiles)"
+                "nd 18 more, see lossless profiles)"
             )
         ],
     ),
@@ -247,6 +247,15 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
                 "12:18: HWSKU Arista-7060X6-64PE-C256S2 ships no buffers for lossless groups; "
                 "HWSKUs of arista-7060x6-64pe that do: Arista-7060X6-64PE-256x200G, "
                 "Arista-7060X6-64PE-O128S2, Arista-7060X6-64PE-O128"
+            )
+        ],
+    ),
+    "virtual-output-queues": (
+        [("leaf: nvidia-sn5600", "leaf: nexthop-5010")],
+        [
+            (
+                "12:18: nexthop-5010 has virtual output queues, whose buffers an intent cannot declare; lint, "
+                "trace and verify read the files of such a switch"
             )
         ],
     ),

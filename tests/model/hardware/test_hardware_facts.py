@@ -210,7 +210,9 @@ def test_pools_and_buffer_profiles_are_those_of_the_vendor(headroom: Json) -> No
     for profile in PROFILES:
         for hwsku in profile.hwskus:
             found = {defaults.template: defaults for defaults in hwsku.buffers}
-            assert found == expected.get((profile.name, hwsku.name), {}), hwsku.name
+            shipped = expected.get((profile.name, hwsku.name), {})
+            # The one pool of a chip with virtual output queues is of type both, and is left out.
+            assert found == ({} if profile.asic.voq else shipped), hwsku.name
 
 
 def test_further_platforms_of_a_hwsku_have_the_same_rows(headroom: Json) -> None:
@@ -293,9 +295,9 @@ def test_a_known_buffer_holds_every_pool() -> None:
                 assert max(sizes) == profile.asic.buffer_bytes, profile.name
 
 
-def test_the_number_of_parts_is_known_of_every_chip_but_two() -> None:
+def test_the_number_of_parts_is_known_of_every_chip_but_three() -> None:
     unknown = {profile.asic.name for profile in PROFILES if profile.asic.buffer_parts is None}
-    assert unknown == {"Tofino 2", "Cloud Scale GX2B"}
+    assert unknown == {"Tofino 2", "Cloud Scale GX2B", "Qumran 3D"}
 
 
 def test_a_size_that_its_source_contradicts_is_unknown() -> None:

@@ -35,6 +35,7 @@ def test_all_products_are_found() -> None:
         "dell-z9864f",
         "micas-m2-w6950-128oc",
         "nexthop-4210",
+        "nexthop-5010",
         "nokia-ixr7220-h6-128",
         "nvidia-sn2410",
         "nvidia-sn2700",
@@ -118,19 +119,19 @@ def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
         (
             "nvidia-sn5610",
             "no switch profile is called 'nvidia-sn5610'; did you mean nvidia-sn5640? (others: "
-            "nvidia-sn5600, nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700 and 17 more, "
+            "nvidia-sn5600, nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700 and 18 more, "
             "see lossless profiles)",
         ),
         (
             "SN4700",
             "no switch profile is called 'SN4700'; did you mean nvidia-sn4700? (others: "
-            "nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, arista-7050qx, arista-7060cx and 17 more, "
+            "nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, arista-7050qx, arista-7060cx and 18 more, "
             "see lossless profiles)",
         ),
         (
             "../secret",
             "no switch profile is called '../secret'; there are accton-as9516, arista-7050cx3, "
-            "arista-7050qx, arista-7060cx, arista-7060x6-64pe and 18 more, see lossless profiles",
+            "arista-7050qx, arista-7060cx, arista-7060x6-64pe and 19 more, see lossless profiles",
         ),
     ],
 )

@@ -197,6 +197,11 @@ def _form(defaults: BufferDefaults) -> str:
 
 
 def _without_buffers(kind: SwitchKind) -> str:
+    if kind.profile.asic.voq:
+        return (
+            f"{kind.profile.name} has virtual output queues, whose buffers an intent cannot declare; lint, trace and "
+            "verify read the files of such a switch"
+        )
     others = [h.name for h in kind.profile.hwskus if any(backs_headroom(h, d) for d in h.buffers)]
     return (
         f"HWSKU {kind.hwsku.name} ships no buffers for lossless groups; "
