@@ -40,6 +40,7 @@ LONG = {
     "laws": "laws on fabrics that are drawn",
     "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
     "runs": "long runs of the packet model, and searches of many",
+    "growth": "readers and commands, of inputs of growing size",
     "hostile": "checkouts, editors and texts of an attacker",
     "hanging": "programs that hang until a limit ends them",
     "pictures": "pictures that matplotlib draws",

@@ -83,6 +83,16 @@ def test_patterns_are_collected_from_imports_functions_and_calls() -> None:
     assert any(str(text).startswith("^(?:(?P<s0>") for text in texts), "one that a function joins of parts"
 
 
+def test_no_pattern_takes_digits_of_other_scripts() -> None:
+    r"""``\d`` does, and ``int`` reads them: write ``[0-9]``."""
+    named = [
+        each
+        for each in patterns()
+        if isinstance(each.text, str) and re.search(r"(?<!\\)(?:\\\\)*\\d", each.text)
+    ]
+    assert [(each.module, each.name) for each in named] == []
+
+
 def test_a_group_is_not_repeated_possessively() -> None:
     # Before 3.11.5 Python may take less than it has to where such a group fails halfway (python/cpython#106052).
     parser: Any = importlib.import_module("re._parser")

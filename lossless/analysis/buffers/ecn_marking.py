@@ -403,7 +403,7 @@ def watchdog_elsewhere(switch: Switch) -> bool:
 def _without_mask(switch: Switch) -> Protection:
     if not switch.runs_sonic:
         return "running"
-    match = re.fullmatch(r"version_(\d+)_(\d+)_(\d+)", switch.qos.database_version or "")
+    match = re.fullmatch(r"version_([0-9]+)_([0-9]+)_([0-9]+)", switch.qos.database_version or "")
     old = match is not None and tuple(map(int, match.groups())) < _BACK_FILLED_BEFORE
     return "running" if old else "mask empty"
 

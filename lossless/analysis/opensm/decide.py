@@ -166,15 +166,15 @@ def _hca_ports(routed: Routed, levels: NDArray[np.uint16]) -> Iterator[Sender]:
         yield Sender("HCAs", hca.guid or 0, 1, hca.name, lanes)
 
 
-_SWITCH = re.compile(r"^Unicast lids \[0-\d+\] of switch Lid \d+ guid 0x([0-9a-f]+)", re.MULTILINE)
-_ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3}) # Channel Adapter portguid 0x([0-9a-f]+)", re.MULTILINE)
+_SWITCH = re.compile(r"^Unicast lids \[0-[0-9]+\] of switch Lid [0-9]+ guid 0x([0-9a-f]+)", re.MULTILINE)
+_ENTRY = re.compile(r"^0x([0-9a-f]{4}) ([0-9]{3}) # Channel Adapter portguid 0x([0-9a-f]+)", re.MULTILINE)
 _OF_SWITCH, _OF_HCA = (
-    re.compile(rf"^(?:{kind} 0x([0-9a-f]+), base LID|[^\d#\n]).*$", re.MULTILINE)
+    re.compile(rf"^(?:{kind} 0x([0-9a-f]+), base LID|[^[0-9]#\n]).*$", re.MULTILINE)
     for kind in ("Switch", "Channel Adapter")
 )
-_LANES = re.compile(r"^\d.*$", re.MULTILINE)
+_LANES = re.compile(r"^[0-9].*$", re.MULTILINE)
 _ALL_VLS = 15
-_PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
+_PLACE = re.compile(r"switch ([0-9]+),([0-9]+),([0-9]+) GUID 0x([0-9a-f]+)")
 
 
 def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
@@ -262,10 +262,10 @@ def places_in(text: str, graph: SubnetGraph) -> list[tuple[int, ...]] | None:
 
 
 _AFTER_BALANCING = re.compile(
-    r"Approx\. #paths per VL \(after balancing\):\n((?:.* dfsssp_remove_deadlocks: +\d+\. lane: \d+\n)+)"
+    r"Approx\. #paths per VL \(after balancing\):\n((?:.* dfsssp_remove_deadlocks: +[0-9]+\. lane: [0-9]+\n)+)"
 )
-_NEEDED = re.compile(r"dfsssp_remove_deadlocks: Virtual Lanes needed: (\d+)")
-_PATHS = re.compile(r"lane: (\d+)")
+_NEEDED = re.compile(r"dfsssp_remove_deadlocks: Virtual Lanes needed: ([0-9]+)")
+_PATHS = re.compile(r"lane: ([0-9]+)")
 
 
 def torus_path_levels(

@@ -114,7 +114,7 @@ def _hca(hca: Hca, nodes: dict[str, str], ends: list[_End]) -> Iterator[str]:
 
 _UNRECOGNISED = re.compile(r"Unrecognized token: \"?([^\"\n]*)\"?")
 _COMPLAINTS = ("-E-", "Invalid Cached Option", "Warning: Cached Option")
-_LOG_LINE = re.compile(r"^\w{3} \d+ [\d:]+ \d+ \[[0-9A-F]+\] 0x([0-9a-f]{2}) -> (.*)$")
+_LOG_LINE = re.compile(r"^\w{3} [0-9]+ [0-9:]+ [0-9]+ \[[0-9A-F]+\] 0x([0-9a-f]{2}) -> (.*)$")
 _ROUTED = " tables configured on all switches"
 _ENGINE = re.compile(rf"(?<!\S)(\S++){_ROUTED}")
 _COMMENT = re.compile(r"(?:^|\s)#")

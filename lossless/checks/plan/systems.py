@@ -387,7 +387,11 @@ def _place(operation: Operation, free: _Unnamed, dscps: frozenset[int]) -> tuple
     if table in _BY_PORT:
         member = field[0] if field and table == "CABLE_LENGTH" else key
         return ((table, "GLOBAL") if key == "GLOBAL" else (table,)), member
-    if field and table == "DSCP_TO_TC_MAP" and not (field[0].isdecimal() and int(field[0]) in dscps):
+    if (
+        field
+        and table == "DSCP_TO_TC_MAP"
+        and not (field[0].isascii() and field[0].isdecimal() and int(field[0]) in dscps)
+    ):
         return ("other entries", table, key), field[0]
     if field and table in _MAPS:
         return (operation.op, table, key, field[0]), ""

@@ -303,7 +303,7 @@ def _met(hop: TraceHop) -> Mapping[str, _PassedRows]:
 def _same(entry: str | int, number: int) -> bool:
     """Return whether a map's entry is that of a number; a field that is no number concerns the whole map."""
     text = str(entry)
-    return not text.isdecimal() or int(text) == number
+    return not (text.isascii() and text.isdecimal()) or int(text) == number
 
 
 def _row_is_met(hop: TraceHop, table: str, key: str, path: Path, *, by_port: bool) -> bool:
@@ -347,7 +347,7 @@ def _listed(text: str | int) -> Iterator[str]:
 
 
 def _within(number: int, text: str) -> bool:
-    match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", text)
+    match = re.fullmatch(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", text)
     # A key that cannot be read may have meant this number.
     return match is None or int(match[1]) <= number <= int(match[2] or match[1])
 

@@ -481,7 +481,11 @@ class RunningCounters:
                 (placed.part("port") or "", placed.part(kind) or "", placed)
                 for placed in each(state, name, "port", kind)
             )
-            index = {(port, int(number)): placed for port, number, placed in readings if number.isdecimal()}
+            index = {
+                (port, int(number)): placed
+                for port, number, placed in readings
+                if number.isascii() and number.isdecimal()
+            }
             if name.endswith("watermark_bytes"):
                 index |= highest_peaks(state, name, kind)
             self._indexes[name, kind] = index

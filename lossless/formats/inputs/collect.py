@@ -324,7 +324,7 @@ def _beside_host(document: Document) -> Document:
     """
     folder, name = os.path.split(document.file)
     number = name[len("config_db") : -len(".json")]
-    if not (number.isdecimal() and name.startswith("config_db")):
+    if not (number.isascii() and number.isdecimal() and name.startswith("config_db")):
         return document
     from lossless.formats.sonic.read.forms import HOST, numbered_device
 

@@ -96,7 +96,7 @@ def _parameters(value: Any) -> Any:
         at = "hosts.kubernetes.firmware"
         if not isinstance(name, str) or not re.fullmatch(PARAMETER, name):
             raise refused(f"{at}: {shown(name)} is no firmware setting", name, at_key=True)
-        if re.sub(r"_P\d$", "", name) in DERIVED:
+        if re.sub(r"_P[0-9]$", "", name) in DERIVED:
             raise refused(f"{at}: {name} follows from the rest of the intent", name, at_key=True)
         if isinstance(setting, bool) or not re.fullmatch(PARAMETER_VALUE, str(setting)):
             raise refused(

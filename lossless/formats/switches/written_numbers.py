@@ -91,4 +91,4 @@ def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> lis
 def _number(text: str, names: Mapping[str, int] | None) -> int | None:
     if names and text in names:
         return names[text]
-    return int(text) if text.isdecimal() and len(text) < 4 else None
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else None

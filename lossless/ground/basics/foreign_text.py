@@ -49,7 +49,7 @@ _MARKDOWN = str.maketrans(
     | {"@": "&#64;&#8203;"}
 )
 _MARKDOWN_STARTS = (
-    r"^(?:[-+=]+|\d{1,9}[.)])(?=\s|$)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?i:\bwww)(?=\.)"
+    r"^(?:[-+=]+|[0-9]{1,9}[.)])(?=\s|$)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?i:\bwww)(?=\.)"
 )
 """The pattern of text that begins a list or an address, or italic text; an underscore within a word does not."""
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})

@@ -159,6 +159,10 @@ class Document:
         """Return line ``number``, counted from 1, without its line break; IndexError when there is none."""
         return self._lines.line_text(number)
 
+    def line_and_column(self, offset: int) -> tuple[int, int]:
+        """Return line and column of an offset, both counted from 1."""
+        return self._lines.place(offset)
+
     def _span(self, place: ValuePlace, mark: Literal["value", "key"]) -> Span:
         if mark == "key":
             return self._lines.span(place.key_start, place.key_end)

@@ -20,8 +20,8 @@ _STRING = re.compile(
 )
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 # A date and a time may have a space between them.
-_BARE_VALUE = re.compile(r"[^\s,\]}#]+(?: \d\d:[^\s,\]}#]+)?")
-_WHERE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_BARE_VALUE = re.compile(r"[^\s,\]}#]+(?: [0-9][0-9]:[^\s,\]}#]+)?")
+_WHERE = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)$")
 
 
 def load_toml(text: str, file: str) -> Document:

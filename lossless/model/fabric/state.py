@@ -490,7 +490,7 @@ def highest_peaks(
     highest: dict[tuple[str, int], PlacedReading] = {}
     for peak in state.every(name):
         port, number, bytes_held = peak.part("port"), peak.part(kind) or "", peak.number
-        if port is None or not number.isdecimal() or bytes_held is None:
+        if port is None or not (number.isascii() and number.isdecimal()) or bytes_held is None:
             continue
         if peak.part("queue_kind") == MULTICAST or (
             windows is not None and peak.reading.since not in windows

@@ -81,19 +81,20 @@ if TYPE_CHECKING:
 ROWS = 12
 """Rows of a table that are shown without -v."""
 _GLUED = re.compile(
-    r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)|(?<! ) ++(?=::|##)"
+    r"(?<=[0-9]) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=[0-9])|(?<=[0-9]) (?=%)"
+    r"|(?<! ) ++(?=::|##)"
 )
 """Spaces at which no line breaks: between a number and its unit, and before the commands of a CI runner."""
 _COPIED = re.compile(
-    r"^.*?(?=:\d+(?::\d+)?: )|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?:\bpip install|\blossless [-a-z]+)(?: -\S+)*"
+    r"^.*?(?=:[0-9]+(?::[0-9]+)?: )|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?:\bpip install|\blossless [-a-z]+)(?: -\S+)*"
 )
 """Parts of a message that people copy: the place that it begins with, quoted names, commands with their options."""
 _BLOCK = re.compile(
-    r"^(?P<fenced>```(?s:.*?)(?:^```$|\Z))|^[^\n#|].*(?:\n(?![-#|`]|\d+\. |[^\S\n]*+$).+)*", re.MULTILINE
+    r"^(?P<fenced>```(?s:.*?)(?:^```$|\Z))|^[^\n#|].*(?:\n(?![-#|`]|[0-9]+\. |[^\S\n]*+$).+)*", re.MULTILINE
 )
 """A fenced block, or a paragraph or item of Markdown."""
 _GLUE = "\N{NO-BREAK SPACE}"
-_FIGURE = re.compile(r"[-+]?\d[\d,.]*(?: ?%|:1)?")
+_FIGURE = re.compile(r"[-+]?[0-9][0-9,.]*(?: ?%|:1)?")
 _NO_FIGURE = re.compile(r"\D*")
 
 

@@ -247,7 +247,7 @@ if TYPE_CHECKING:
     Faults = Iterator[tuple[Path, str]]
     """The errors of a value: the path below the value, and the message."""
 
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_DATE = re.compile(r"[0-9]{4}-[0-9][0-9]-[0-9][0-9]")
 
 
 class ValueKind(NamedTuple):

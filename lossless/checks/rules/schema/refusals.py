@@ -74,7 +74,7 @@ def _is_in_brackets(problem: SchemaViolation) -> bool:
 
 def _place(problem: SchemaViolation) -> tuple[list[tuple[int, str]], str]:
     """Return a sort key of problems with numbers in numeric order: Ethernet4 before Ethernet12."""
-    parts = re.findall(r"\d+|\D+", "|".join(problem.path))
+    parts = re.findall(r"[0-9]+|[^0-9]+", "|".join(problem.path))
     return [(int(p[:20]) if p.isdecimal() and p.isascii() else -1, p) for p in parts], problem.flaw.message
 
 

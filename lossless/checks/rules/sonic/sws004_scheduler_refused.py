@@ -87,7 +87,7 @@ def _problems(field: str, text: str, database_version: str | None) -> Iterator[F
         yield from _number(field, text)
     elif field == "priority":
         # Since 202305 a database has the number of its release.
-        old = re.fullmatch(r"version_\d{1,2}_.*", database_version or "")
+        old = re.fullmatch(r"version_[0-9]{1,2}_.*", database_version or "")
         message = f"has a priority, ignored up to 202211; since 202305 {_REFUSED}"
         yield FieldProblem(field, message, "remove priority", "warning" if old else None)
     elif field != "NULL":

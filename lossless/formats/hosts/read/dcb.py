@@ -250,7 +250,7 @@ def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
     """Yield the DCQCN parameter in a firmware setting of the first port, taken for both ports; nothing for others."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
-    if port != "1" or not value.isdecimal():
+    if port != "1" or not (value.isascii() and value.isdecimal()):
         return
     if name == MASK:
         yield HostFact("", "dcqcn.priority_mask", int(value), path)

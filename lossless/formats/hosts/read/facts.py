@@ -119,7 +119,7 @@ class Facts(NamedTuple):
 
     def line_of(self, fact: HostFact) -> int:
         """Return the line of a fact, 0 where its document is not text."""
-        return 0 if fact.place is None else self.document.text.count("\n", 0, fact.place.start) + 1
+        return 0 if fact.place is None else self.document.line_and_column(fact.place.start)[0]
 
     @property
     def is_of_one_object(self) -> bool:
@@ -174,7 +174,9 @@ def read_facts(text: str, file: str) -> Facts:
     places = {fact.path: fact.place for fact in facts if fact.place is not None}
     document = Document(file, text, _data(facts), PlaceLocator(places))
     flaws = [item for item in reading if isinstance(item, SectionFlaw)] + list(_truncated(lines))
-    problems = tuple(_problem(document, flaw) for flaw in flaws)
+    problems = tuple(
+        Problem(file, *document.line_and_column(flaw.place.start), flaw.message) for flaw in flaws
+    )
     return Facts(document, _host(lines, file), facts, problems)
 
 
@@ -264,9 +266,3 @@ def _data(facts: Iterable[HostFact]) -> dict[str, dict[str, object]]:
     for fact in facts:
         data.setdefault(str(fact.path[0]), {})[str(fact.path[-1])] = fact.value
     return data
-
-
-def _problem(document: Document, flaw: SectionFlaw) -> Problem:
-    line = document.text.count("\n", 0, flaw.place.start) + 1
-    column = flaw.place.start - (document.text.rfind("\n", 0, flaw.place.start) + 1) + 1
-    return Problem(document.file, line, column, flaw.message)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 _MAPPED = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9,\s]+)$")
 _FLAGS = re.compile(r"\s*enabled((?:\s+[01]){8})\s*$")
 _BUFFERS = re.compile(r"\s*buffer((?:\s+[0-7]){8})\s*$")
-_SIZES = re.compile(r"Receive buffer size \(bytes\):\s*((?:\d{1,9},){8})")
-_LARGEST = re.compile(r"Receive buffer size \(bytes\):.*\bmax_buffer_size=(\d{1,12})")
-_CABLE = re.compile(r"Cable len:\s*(\d{1,9})")
-_CLASS = re.compile(r"tc:\s*(\d)\s+ratelimit:.*tsa:\s*(strict|ets|vendor)(?:,\s*bw:\s*(\d{1,3})%)?")
+_SIZES = re.compile(r"Receive buffer size \(bytes\):\s*((?:[0-9]{1,9},){8})")
+_LARGEST = re.compile(r"Receive buffer size \(bytes\):.*\bmax_buffer_size=([0-9]{1,12})")
+_CABLE = re.compile(r"Cable len:\s*([0-9]{1,9})")
+_CLASS = re.compile(r"tc:\s*([0-9])\s+ratelimit:.*tsa:\s*(strict|ets|vendor)(?:,\s*bw:\s*([0-9]{1,3})%)?")
 _PRIORITY = re.compile(r"\s+priority:\s+([0-7])\s*$")
-_NUMBER = re.compile(r"\d{1,3}")
+_NUMBER = re.compile(r"[0-9]{1,3}")
 _DSCPS = 64
 _ADAPTERS = {"OS controlled": "os", "Firmware controlled": "firmware"}
 

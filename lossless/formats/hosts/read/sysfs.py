@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ASSIGNED = re.compile(r"(/sys/\S+?)\s*+(?:=|:\s)\s*+(.*)")
 _BY_FILE = {f"ecn/{sysfs}": name for name, (sysfs, _) in PARAMETERS.items()}
 _BY_DEBUGFS = {debugfs: name for name, (_, debugfs) in PARAMETERS.items()}
-_TCLASS = re.compile(r"Global tclass=(\d+)")
+_TCLASS = re.compile(r"Global tclass=([0-9]{1,9})")
 
 
 def read(section: Section) -> Reading:
@@ -54,7 +54,7 @@ def read(section: Section) -> Reading:
 
 
 _ENABLED = re.compile(r"/sys/class/net/([^/]+)/ecn/roce_(rp|np)/enable/([0-7])")
-_GID = re.compile(r"/sys/class/infiniband/([^/]+)/ports/1/gid_attrs/types/(\d+)")
+_GID = re.compile(r"/sys/class/infiniband/([^/]+)/ports/1/gid_attrs/types/([0-9]{1,9})")
 
 
 def _known(section: Section, path: str, value: str, line: SectionLine) -> Reading:
@@ -176,7 +176,7 @@ def applied(section: Section) -> Iterator[HostFact]:
         if device is None or match is None or match[1] not in BROADCOM:
             continue
         value = {"Enabled": 1, "Disabled": 0}.get(match[2])
-        if value is None and re.fullmatch(r"0x[0-9a-fA-F]+|\d+", match[2]):
+        if value is None and re.fullmatch(r"0x[0-9a-fA-F]{1,16}|[0-9]{1,19}", match[2]):
             value = int(match[2], 16) if match[2].startswith("0x") else int(match[2])
         if value is not None:
             yield HostFact(device, BROADCOM[match[1]], value, (section.title, match[1]), line.place)

@@ -97,13 +97,13 @@ _ON = {"on": True, "off": False}
 _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
 """The RDMA driver of each Ethernet driver."""
 _SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s++(\S.*)")
-_VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\)?$")
+_VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,19})\)?$")
 _FIELD = re.compile(r"\s*([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})\s*$")
 _MODES = {"adaptive_routing_forced_en": "reorder", "selective_repeat_forced_en": "retransmission"}
 _FUNCTION = re.compile(r"([0-9a-fA-F:]+\.)[0-7]$")
 _LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_MTU = re.compile(r"\s*active_mtu:\s*(\d{1,9})")
+_MTU = re.compile(r"\s*active_mtu:\s*([0-9]{1,9})")
 
 
 def driver_of(module: str) -> str:

@@ -209,5 +209,5 @@ def _completion(message: LogMessage, text: str, error: re.Match[str], event: str
 
 def _peer(message: LogMessage, text: str, event: str) -> StateItems:
     for name, word in _PEER.findall(text):
-        number = int(word) if word.isdecimal() and len(word) < 12 else word
+        number = int(word) if word.isascii() and word.isdecimal() and len(word) < 12 else word
         yield message.reading(_PEER_NAMES.get(name, name), number, (("event", event),), name)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.importing.model import Claim
 from lossless.ground.basics.errors import InputError, Problem, QuantityError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate, parse_length, parse_rate
+from lossless.ground.basics.units import LONGEST_QUANTITY, NUMBER, format_rate, parse_length, parse_rate
 from lossless.ground.documents.json.document import load_json
 from lossless.model.fabric.cabling import CableEnd
 
@@ -98,7 +98,7 @@ _SPELT = {
     "inch": "in",
 }
 LENGTH_UNITS = (*_MM, *_SPELT)
-_DECIMAL_COMMA = re.compile(r"^(\s*\d+),(\d{1,2})(?!\d)")
+_DECIMAL_COMMA = re.compile(r"^(\s*[0-9]+),([0-9]{1,2})(?![0-9])")
 """A decimal comma, ``2,5``, as many spreadsheets have it; ``1,500`` is ambiguous, and not accepted as a length."""
 PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
 """The pattern of port names of a switch that cabling files may give an intent: names without slashes."""
@@ -117,7 +117,9 @@ def parse_cable_length(text: str, unit: str = "") -> int:
     Raises:
         QuantityError: no number, no unit or an unknown one, or a length of 0.
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*+([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
+    if len(text) > LONGEST_QUANTITY:
+        raise QuantityError(f"{text[:20]!r}... is no length: it has {len(text):,} characters")
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*+([A-Za-z]*)\s*", _DECIMAL_COMMA.sub(r"\1.\2", text))
     word = ((match[2] if match else "") or unit).strip().lower()
     scale = _MM.get(_SPELT.get(word, word))
     if match is None or scale is None:
@@ -136,7 +138,7 @@ def parse_speed(text: str, unit: str = "") -> int:
         QuantityError: the text is not a rate, or has no unit.
     """
     bare = re.sub(r"(?i)(?<=[mgt])(?:be|e|b)$", "", text.strip())
-    return parse_rate(f"{bare}{unit}" if re.fullmatch(r"\d+(?:\.\d+)?", bare) else bare)
+    return parse_rate(f"{bare}{unit}" if re.fullmatch(NUMBER, bare) else bare)
 
 
 def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:

@@ -35,6 +35,7 @@ from lossless.formats.importing.cabling.cables import (
 )
 from lossless.ground.basics.errors import InputError, Problem, QuantityError
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import unsigned_number
 from lossless.ground.documents.json.document import load_json
 from lossless.model.fabric.cabling import CableEnd
 
@@ -133,7 +134,7 @@ def _device_of(file: str, known: Collection[str]) -> str:
     return path.parent.name if _LLDP_NAMES.fullmatch(path.stem) and path.parent.name else path.stem
 
 
-_TYPE = re.compile(r"(?<![\d.])([\d.]++)([gt]?)base-|\(([\d.]+)([GT])E\)")
+_TYPE = re.compile(r"(?<![0-9.])([0-9.]++)([gt]?)base-|\(([0-9.]+)([GT])E\)")
 _INTERFACE = "dcim.interface"
 _PANELS = ("dcim.frontport", "dcim.rearport")
 
@@ -443,8 +444,8 @@ def _speed(row: Mapping[str, str], columns: Columns) -> int | None:
     if text.lower() in _NOTHING:
         return None
     unit = next((name.removeprefix("speed in ") for name in columns if name.startswith("speed in ")), "")
-    if _RATE_UNITS.get(unit) == "K" and text.isdecimal():
-        return int(text) * 1000
+    if _RATE_UNITS.get(unit) == "K" and (kilobits := unsigned_number(text)) is not None:
+        return kilobits * 1000
     return parse_speed(text, _RATE_UNITS.get(unit, ""))
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _LINE = re.compile(r"\s*([^\s#]+)")
-_WORD = re.compile(r"(?:0[xX][0-9a-fA-F]+|\d+)")
+_WORD = re.compile(r"(?:0[xX][0-9a-fA-F]+|[0-9]+)")
 
 
 def read_guids(text: str, file: str) -> tuple[Document, tuple[int, ...]]:

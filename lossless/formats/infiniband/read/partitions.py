@@ -331,7 +331,7 @@ def _data(partition: Partition) -> dict[str, object]:
 
 
 _NONE = "opensm refuses the whole file, and no policy holds"
-_NUMBER = r"(?:0[xX][0-9a-fA-F]+|\d+)"
+_NUMBER = r"(?:0[xX][0-9a-fA-F]+|[0-9]+)"
 _RANGES = re.compile(rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?(?:\s*,\s*{_NUMBER}(?:\s*-\s*{_NUMBER})?)*")
 _RANGED = frozenset({"port-guid", "pkey", "service-id", "qos-class", "path-bits"})
 _MOST_OF_LEVEL = {"sl": 15, "mtu-limit": None, "rate-limit": None, "packet-life": None, "vl-high-limit": None}

@@ -79,6 +79,6 @@ def _value(word: str, unit: str) -> Maybe[int | float | str]:
     if match:
         days, hours, minutes, seconds = map(int, match.groups())
         return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    if word.isdecimal() and len(word) < 10:
+    if word.isascii() and word.isdecimal() and len(word) < 10:
         return int(word)
     return word or UNKNOWN

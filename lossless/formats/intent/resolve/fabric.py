@@ -495,7 +495,7 @@ def _decided_elsewhere(loaded: LoadedIntent, nics: Collection[NicProfile]) -> It
     stated = loaded.intent.hosts.kubernetes
     parameters = {name for nic in nics for name in nic.dcqcn}
     for name in (stated.firmware or {}) if stated else ():
-        if re.sub(r"_P\d$", "", name) in parameters:
+        if re.sub(r"_P[0-9]$", "", name) in parameters:
             origin = loaded.origin("hosts", "kubernetes", "firmware", name).key()
             message = (
                 f"hosts.kubernetes.firmware: {name} follows from congestion_control.dcqcn; state it there"

@@ -393,7 +393,13 @@ def _rewrites(reader: NvueSwitch) -> Iterator[Rewrite]:
             continue
         for priority, row in profile.all("switch-priority").items():
             dscp = row.number("dscp")
-            if priority.isdecimal() and int(priority) in PRIORITIES and dscp is not None and dscp in DSCPS:
+            if (
+                priority.isascii()
+                and priority.isdecimal()
+                and int(priority) in PRIORITIES
+                and dscp is not None
+                and dscp in DSCPS
+            ):
                 yield Rewrite(int(priority), dscp, row.origin_of("dscp"), users)
 
 

@@ -258,7 +258,9 @@ class Node:
     def number(self, *words: str) -> int | None:
         """Return the value of a path as a number, None if it is no number."""
         text = self.value(*words)
-        return int(text) if text is not None and text.isdecimal() and len(text) < 13 else None
+        return (
+            int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 13 else None
+        )
 
     def origin_of(self, *words: str) -> Origin:
         """Return the place of a path, or of as much of it as there is."""

@@ -318,7 +318,7 @@ class NvueSwitch:
             priorities = sorted(
                 int(word)
                 for word, node in stated.below.items()
-                if word.isdecimal() and int(word) < len(PRIORITIES) and not node.removed
+                if word.isascii() and word.isdecimal() and int(word) < len(PRIORITIES) and not node.removed
             )
             return PriorityMask(tuple(priorities), profile.origin_of("switch-priority"))
         implied = self.base.paused if name == GLOBAL else ()
@@ -390,7 +390,7 @@ class NvueSwitch:
             rows += [
                 (int(number), row, "max-rate")
                 for number, row in profile.all("traffic-class").items()
-                if number.isdecimal()
+                if number.isascii() and number.isdecimal()
             ]
             for queue, row, word in rows:
                 rate = row.number(word)

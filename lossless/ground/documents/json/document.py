@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.text import DuplicateKey
 
+_WALKS = 4
+"""How many times a text is asked before offsets are kept: most are asked once, for all paths together."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _OBJECTS = frozenset({dict})
@@ -151,23 +153,29 @@ class JsonLocator:
     """Finds places in a valid JSON text by walking only the requested paths.
 
     The C decoder skips siblings. Where no key is repeated, ``unique`` is the data and the walk stops
-    once all paths are found; of a repeated key the last occurrence applies.
+    once all paths are found; of a repeated key the last occurrence applies. Who asks again and again, for one path
+    after the other, is answered from offsets that are kept, so that no object or list is walked for each.
     """
 
-    __slots__ = ("_decode", "_text", "_unique")
+    __slots__ = ("_asked", "_decode", "_offsets", "_root", "_text", "_unique")
 
     def __init__(self, text: str, unique: Mapping[str, Any] | None) -> None:
         self._text = text
         self._unique = unique
         self._decode = json.JSONDecoder().raw_decode
+        self._asked = 0
+        self._offsets: dict[int, Any] = {}
+        self._root: ValuePlace | None = None
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         wanted = list(paths)
-        start = _skip(self._text, 0)
-        end = len(self._text.rstrip(" \t\n\r"))
-        places: dict[Path, ValuePlace] = {(): ValuePlace(start, end, start, end)}
-        self._walk(start, (), _tree(wanted), places)
+        self._asked += 1
+        if self._root is None:
+            start, end = _skip(self._text, 0), len(self._text.rstrip(" \t\n\r"))
+            self._root = ValuePlace(start, end, start, end)
+        places: dict[Path, ValuePlace] = {(): self._root}
+        self._walk(self._root.start, (), _tree(wanted), places)
         return {path: self._ended(_deepest(path, places)) for path in wanted}
 
     def _ended(self, place: ValuePlace) -> ValuePlace:
@@ -175,15 +183,35 @@ class JsonLocator:
         return place if place.end >= 0 else place._replace(end=self._decode(self._text, place.start)[1])
 
     def _walk(self, start: int, path: Path, wanted: dict[Any, Any], places: dict[Path, ValuePlace]) -> None:
-        hits = self._only_ones(wanted) if not path else {}
-        for key, place in self.children(start) if len(hits) < len(wanted) else ():
-            if key in wanted:
-                hits[key] = place
-                if self._unique is not None and len(hits) == len(wanted):
-                    break
+        if self._asked > _WALKS:
+            hits = self._kept(start, wanted)
+        else:
+            hits = self._only_ones(wanted) if not path else {}
+            for key, place in self.children(start) if len(hits) < len(wanted) else ():
+                if key in wanted:
+                    hits[key] = place
+                    if self._unique is not None and len(hits) == len(wanted):
+                        break
         for key, place in hits.items():
             places[(*path, key)] = place
             self._walk(place.start, (*path, key), wanted[key], places)
+
+    def _kept(self, start: int, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
+        """Return the places of wanted children of the object or list at an offset, which is walked once."""
+        is_object = self._text[start] == "{"
+        if start not in self._offsets:
+            from array import array
+
+            found = self.children(start)
+            self._offsets[start] = (
+                {key: place.key_start for key, place in found}
+                if is_object
+                else array("Q", (place.start for _, place in found))
+            )
+        offsets = self._offsets[start]
+        entries = self._members if is_object else self._items
+        known = offsets if is_object else range(len(offsets))
+        return {key: next(entries(offsets[key]))[1] for key in wanted if key in known}
 
     def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
         """Return the places of top-level keys that occur only once in the whole text, without walking to them.
@@ -205,14 +233,14 @@ class JsonLocator:
     def children(self, start: int) -> Iterator[tuple[str | int, ValuePlace]]:
         """Yield the entries of the object or list at an offset, by key or index, with their places."""
         if self._text[start] == "{":
-            return self._members(start)
+            return self._members(_skip(self._text, start + 1))
         if self._text[start] == "[":
-            return self._items(start)
+            return self._items(_skip(self._text, start + 1))
         return iter(())
 
-    def _members(self, start: int) -> Iterator[tuple[str, ValuePlace]]:
+    def _members(self, offset: int) -> Iterator[tuple[str, ValuePlace]]:
+        """Yield the entries of an object from the one at an offset."""
         text, decode = self._text, self._decode
-        offset = _skip(text, start + 1)
         while text[offset] != "}":
             key, key_end = decode(text, offset)
             value_start = _skip(text, _skip(text, key_end) + 1)
@@ -220,8 +248,9 @@ class JsonLocator:
             yield key, ValuePlace(offset, key_end, value_start, value_end)
             offset = _next(text, value_end)
 
-    def _items(self, start: int) -> Iterator[tuple[int, ValuePlace]]:
-        index, offset = 0, _skip(self._text, start + 1)
+    def _items(self, offset: int) -> Iterator[tuple[int, ValuePlace]]:
+        """Yield the items of a list from the one at an offset, counted from 0."""
+        index = 0
         while self._text[offset] != "]":
             end = self._decode(self._text, offset)[1]
             yield index, ValuePlace(offset, end, offset, end)

@@ -250,7 +250,7 @@ def _even(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def _natural(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
     """Return a key that sorts ``leaf2`` before ``leaf10``."""
-    parts = re.split(r"(\d+)", name)
+    parts = re.split(r"([0-9]+)", name)
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts), name
 
 

@@ -273,7 +273,7 @@ PORT_LINE = re.compile(r"int(?:erface)? ((?!breakout)\S.*)")
 PROFILE_LINE = re.compile(r"port-profile (?:type \S+ )?(\S+)")
 _BY_ITSELF = re.compile(
     r"(?:no |default )?(?:feature|hostname|switchname|version|vlan|vrf context|router|ip route|ip access-list|line"
-    r"|vpc domain|interface breakout|interface \S+\d|(?:class|policy)-map|control-plane"
+    r"|vpc domain|interface breakout|interface \S+[0-9]|(?:class|policy)-map|control-plane"
     r"|hardware|boot|copp|snmp-server|username|ntp|logging server|system(?! qos)|lldp|fabric)\b"
 )
 """Commands of the switch that no mode here takes, so that one of them ends a mode that is written flat."""
