@@ -56,7 +56,7 @@ EFA = CloudNetwork(
             "aws-ofi-nccl sets it to 1 on NVIDIA GPUs, whatever the kernel, unless the job has it",
         ),
         ("FI_EFA_ENABLE_SHM_TRANSFER", "aws-ofi-nccl has libfabric switch it off"),
-        ("RDMAV_*", "aws-ofi-nccl says to use none of them: on newer kernels one breaks jobs"),
+        ("RDMAV_*", "aws-ofi-nccl says to use none of them: on newer kernels one can break jobs"),
     ),
 )
 TCPXO = CloudNetwork(

@@ -10,8 +10,8 @@ A log with only flushed requests is *not checked*: the first error is in the log
 
 ## Why it breaks a lossless fabric
 Error 12 means that a packet was sent repeatedly and never answered: the path is down, drops the class, or the peer is
-on another fabric. Error 13 means that the peer answered, and had no buffer posted. All others come from a program or
-its memory, and no change to the fabric helps against them.
+on another fabric. Error 13 means that the peer answered, and had no buffer posted. Most others come from a program or
+its memory, and no change to the fabric helps against those.
 
 ## Bad
 ```text capture

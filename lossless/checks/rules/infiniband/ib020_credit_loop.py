@@ -10,8 +10,8 @@ credit loop); a shortest one is shown hop by hop. The routes of lash, dfsssp, nu
 be computed here and are not checked. `lossless opensm` decides on the tables that a real opensm writes.
 
 ## Why it breaks a lossless fabric
-InfiniBand never drops for lack of buffers: a packet stays in its buffer until the next switch has credits. In a credit
-loop every buffer waits for credits of the next. Once all of them are full no packet moves, until packets exceed
+InfiniBand drops no packet because a buffer is full: it stays in its buffer until the next switch has credits. In a
+credit loop every buffer waits for credits of the next. Once all of them are full no packet moves, until packets exceed
 `head_of_queue_lifetime` and are discarded; then the loop fills again.
 
 ## Bad

@@ -9,7 +9,8 @@ Looks for NCCL_IB_TC, NCCL_IB_FIFO_TC and UCX_IB_TRAFFIC_CLASS in the environmen
 
 ## Why it breaks a lossless fabric
 The traffic class is a byte of the header that routed Ethernet packets carry. On InfiniBand NCCL does not set it, so the
-job uses service level 0, the lane of all other traffic, while its environment declares another class.
+job uses service level 0, the lane of all other traffic, while its environment declares another class. The trafficClass
+of a communicator's configuration is another setting: NCCL takes it for the service level where NCCL_IB_SL is not set.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -27,7 +28,8 @@ jobs: {environment: {NCCL_IB_SL: 1}}
 State NCCL_IB_SL, or UCX_IB_SL, instead.
 
 ## Sources
-- NVIDIA/nccl src/transport/net_ib.cc @02aedae (the traffic class is set on an Ethernet link layer alone)
+- NVIDIA/nccl src/transport/net_ib/connect.cc @5067397 (the traffic class is set on an Ethernet link layer alone; the
+  service level is NCCL_IB_SL, else the trafficClass of the communicator, else 0)
 """
 
 from __future__ import annotations

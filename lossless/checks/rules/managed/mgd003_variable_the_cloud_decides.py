@@ -11,8 +11,8 @@ ToS bytes on A3 Ultra and A4.
 
 ## Why it breaks a lossless fabric
 These settings belong to a version of the plugin, to a kernel or to the provider's switches. Once recorded, they
-outlive all three: a ToS byte names a class that the cloud's switches do not have, a fork setting stops jobs on the
-next kernel, a chunk size is refused by the checker of the next plugin.
+outlive all three: a ToS byte names a class that the cloud's switches do not have, a fork setting can break jobs on
+the next kernel, a chunk size is refused by the checker of the next plugin.
 
 ## Bad
 ```yaml intent base=none

@@ -12,8 +12,8 @@ of the port is not known, a limit below 10 Gb/s is a warning, and any other is n
 
 ## Why it breaks a lossless fabric
 A queue with a limit below the link rate is congested whenever one sender runs at full speed. Since it drops nothing,
-the excess is held by pauses all the time, and they spread upstream. The watchdog detects a queue that does not drain
-and drops it.
+the excess is held by pauses all the time, and they spread upstream. The watchdog does not end that: it looks for queues
+that a peer keeps paused.
 
 ## Bad
 ```json config_db base=leaf

@@ -32,7 +32,8 @@ priority group tells them apart; once packets are dropped it is too late, and on
 `counterpoll watermark enable`
 
 ## Sources
-- sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b (switches the group on at boot)
+- sonic-buildimage files/build_templates/init_cfg.json.j2 @086b03b (a row that switches the group on, since 202411;
+  before, dockers/docker-orchagent/enable_counters.py)
 - sonic-net/SONiC doc/qos/dynamically-headroom-calculation.md (headroom and its watermark)
 """
 

@@ -13,7 +13,8 @@ pause yet is reported as information.
 
 ## Why it breaks a lossless fabric
 A stuck NIC pauses its switch port permanently. The pause propagates hop by hop until hosts in the whole fabric are
-stalled, and the job hangs rather than fails. Only the watchdog ends it.
+stalled, and the job hangs rather than fails. On the switch only the watchdog ends it;
+some NICs end it by themselves (WD015).
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -168,8 +168,8 @@ def _database_down(context: AlertContext, switch: Labels) -> Alert:
 def _polling_off(context: AlertContext, switch: Labels) -> Alert:
     """Return the alert on counter groups whose intended polling is off, long after SONiC enables it at a boot.
 
-    SONiC waits three minutes with that (sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b), so this
-    one waits twice as long as others.
+    SONiC up to 202405 waits three minutes with that (dockers/docker-orchagent/enable_counters.py of sonic-buildimage),
+    so this one waits twice as long as others.
     """
     name, group = named("polling_enabled").name, {"group": context.polled[0]}
     groups = f'group=~"{any_of(context.polled)}"'
