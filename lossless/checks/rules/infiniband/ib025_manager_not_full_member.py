@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the last entry of the default partition for the manager's port is a limited member."""
+    """Yield a violation where the default partition's last entry for the manager's port makes it a limited member."""
     entries = [member for part in by_key(subnet).get(DEFAULT_PKEY, ()) for member in part.members]
     about = [entry for entry in entries if _is_about(subnet, entry)]
     if about and about[-1].membership == "limited":

@@ -50,7 +50,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def extra_hops(self) -> int:
-        """The allowed extra hops that the cycle or valley needs; 0 if shortest paths have it with as few failures."""
+        """The allowed extra hops if the cycle or valley needs them; 0 if shortest paths have it at as few failures."""
         if self.shortest is None:
             return 0
         if self.outcome.cycle:
