@@ -235,7 +235,7 @@ def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
 
 
 def _part(switch: Switch, pool: Pool) -> Fraction:
-    """Return the part of the remaining bytes that a pool without a size takes, by its ``percentage`` or evenly.
+    """Return the share of the remaining bytes that a pool without a size takes, by its ``percentage`` or evenly.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b.
     """

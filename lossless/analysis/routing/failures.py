@@ -308,7 +308,7 @@ def _with_few(wires: Wires, moves: PolicyMoves, paths: ShortestPaths, failures: 
 
 
 def _through(wires: Wires, moves: PolicyMoves, paths: ShortestPaths) -> dict[int, Sequence[int]]:
-    """Return, by switch with hosts, the destinations of shortest paths by each part of the fabric, and each link.
+    """Return, by switch with hosts, the destinations of shortest paths over each connected component, and each link.
 
     Links that go straight from one switch with hosts to another fail together, and count as many failures.
     """

@@ -160,7 +160,7 @@ def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tupl
 
 
 def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
-    """Return a number for each switch, equal for switches that links connect without the switches in ``beside``.
+    """Return the number of each switch's connected component, in the graph without the switches in ``beside``.
 
     Switches in ``beside`` have -1.
     """

@@ -149,7 +149,7 @@ def _updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
 
 
 def _adaptive_updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
-    """Check NVIDIA's adaptive updn: a packet may take any of the shortest paths that go up and then down.
+    """Return the verdict on NVIDIA's adaptive updn: a packet may take any shortest path that goes up and then down.
 
     Source: NVIDIA, InfiniBand Cluster Bring-up Procedure, Adaptive Routing (TREE: all ports with the fewest hops).
     """
@@ -163,7 +163,7 @@ def _adaptive_updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
 
 
 def _fallen_back(graph: SubnetGraph, because: str) -> CreditLoopVerdict:
-    """Check minhop, the routing of opensm after the intended engine gives up."""
+    """Return the verdict on minhop, the routing of opensm after the intended engine gives up."""
     return routes_verdict(graph, minhop(graph), "minhop", f"{because}, so opensm takes minhop; {_AS_OPENSM}")
 
 
@@ -179,7 +179,7 @@ def roots_of(subnet: Subnet) -> frozenset[int] | None:
 
 
 def _tree(graph: SubnetGraph, subnet: Subnet, engine: str) -> CreditLoopVerdict:
-    """Check ftree and ar_ftree by all turns that they can take: any path up, then any path down."""
+    """Return the verdict on ftree or ar_ftree by all turns that it can take: any path up, then any path down."""
     roots = roots_of(subnet)
     if roots is None:
         tiers = [FAR if switch.tier is None else switch.tier for switch in graph.switches]
@@ -203,7 +203,7 @@ def _turns(graph: SubnetGraph, up: Sequence[bool]) -> list[list[int]]:
 
 
 def _torus(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
-    """Check torus-2QoS by its computed routes and VLs; without QoS or with one VL it gives up, and minhop may apply."""
+    """Return the verdict on the routes and VLs of torus-2QoS; without QoS or with one VL minhop may apply."""
     routed = torus_routes(graph, subnet)
     if isinstance(routed, str):
         return CreditLoopVerdict("unproven", "torus-2QoS", routed)

@@ -105,7 +105,7 @@ class _WholeCache(FunctionCache):
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of cached machine code, None if no folder is writable."""
+    """Return the folder of cached machine code, None if this user has no folder that others cannot write to."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in (
         *sorted(_KERNELS.glob("*.py")),
@@ -132,7 +132,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return the folders in which the cache may be created, the best first: one stated in the environment, or two."""
+    """Return the folders in which the cache may be created, the best first: one that the environment has, else ours."""
     stated = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if stated:
         return (Path(stated),)

@@ -26,7 +26,7 @@ class MemoryUnit(NamedTuple):
 
 
 def memory_units(network: SimNetwork) -> tuple[MemoryUnit, ...]:
-    """Return the units in the order of their numbers: the first is unit n of the n-th switch, others follow."""
+    """Return the units in the order of their numbers: the first unit of each switch in turn, then all others."""
     nodes = sorted(network.switches)
     first = [MemoryUnit(node, 0) for node in nodes]
     others = [unit for node in nodes for unit in _units_of(node, network.switches[node]) if unit not in first]
@@ -95,7 +95,7 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
 
 
 def _part(switch: SimSwitch, place: int) -> int:
-    """Return the buffer part of a port by its place among a switch's ports: as many as fit share the first part."""
+    """Return the number of a port's buffer part, from its number on the switch: the first part gets all that fit."""
     return min(place // max(1, switch.ports_per_part), switch.parts - 1) if switch.parts > 1 else 0
 
 

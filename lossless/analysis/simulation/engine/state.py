@@ -141,7 +141,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
 
 
 def _frames(network: SimNetwork, units: Any) -> int:
-    """Return the number of frames at the start: as many as switches can hold, plus some on wires; a run requests more.
+    """Return how many frames a run starts with: as switches can hold, and more on wires, up to a maximum; it may grow.
 
     Memory that no frame has used costs nothing.
     """
@@ -270,7 +270,10 @@ def _receivers(network: SimNetwork, wiring: Wiring, links: Any) -> Any:
 
 
 def _foresee(links: Any, flows: Any, params: Any, holds: Any) -> None:
-    """Mark the NICs whose next frame is foreseeable: no ACKs among their data, no rate that rises while one waits."""
+    """Mark the NICs whose next frame is foreseeable: without ACKs among their data, windows, or rising rates.
+
+    Hosts that are slow, and NICs that are held, have events of their own too.
+    """
     # Without DCQCN a flow has number -1: the last.
     unlocked = np.append(params["pacing_lock"] == 0, False)[flows["dcqcn"]]
     open_ended = (flows["counts"] == 0) & (flows["apart"] == 0) | unlocked | (flows["sender"] >= 0)

@@ -46,8 +46,8 @@ TRIM_TARGET_RTTS, DROP_TARGET_RTTS = 0.75, 1.0
 def lossy_classes(view: View) -> Iterator[SimClass]:
     """Yield the lossy classes in which an intent sends RDMA.
 
-    Those are the trimmed classes, else the classes that jobs mark or DCQCN uses, else the classes, except the default
-    one, with an ECN curve.
+    Those are the lossy ones of the trimmed classes, else of the classes that jobs mark, else of those with DCQCN, else
+    of the classes, except the default one, with an ECN curve.
     """
     fabric = view.fabric
     if not fabric.declared:
@@ -227,7 +227,7 @@ def classes_of(view: View, question: Question) -> tuple[SimClass, ...] | Missing
     """Return the simulated classes, the requested one first, or the reason why there is none.
 
     Raises:
-        ScenarioError: no class has the requested name, the class is lossy and the question needs PFC, or storage has
+        ScenarioError: no class has a requested name, the class is lossy and the question needs PFC, or storage has
             no class of its own on this fabric.
     """
     known = list(simulated_classes(view))
@@ -266,7 +266,7 @@ def simulated_classes(view: View) -> Iterator[SimClass]:
 
 
 def lossless_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossless classes: those an intent declares, else the priorities that have PFC on most ports."""
+    """Yield the lossless classes: those an intent declares, else all priorities with PFC, that on most ports first."""
     if view.fabric.declared:
         for traffic_class in view.fabric.classes.lossless:
             if traffic_class.priority is not None:
@@ -312,7 +312,7 @@ def _priority(classes: ClassSet, name: str | None) -> int:
 
 
 def other_classes(view: View, question: Question) -> tuple[str, ...]:
-    """Return the further classes that could be simulated, by name or priority; none if the question names a class."""
+    """Return the further classes that could be simulated, by name or priority; none if the question names any."""
     if question.traffic_class is not None or question.storage:
         return ()
     declared = view.fabric.declared

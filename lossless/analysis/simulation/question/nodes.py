@@ -220,8 +220,8 @@ class SimTopology(NamedTuple):
     """Nodes by number with their names, the switches and hosts among them, and the links of each node.
 
     ``host_of`` is None for a NIC that the fabric does not describe. ``left_out`` counts links for which a switch has no
-    port, or a port without QoS, and ports without a link that declare no cable length or a length of 0. ``plane_of``
-    numbers the planes of switches: switches of two planes are separate by design.
+    port, or a port without QoS, and ports without a link whose speed is unknown, or whose cable length is unknown or 0.
+    ``plane_of`` numbers the planes of switches: switches of two planes are separate by design.
     """
 
     names: tuple[str, ...]
@@ -250,7 +250,8 @@ class SimTopology(NamedTuple):
 def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -> SimTopology | MissingInput:
     """Return a fabric as nodes and links, without elements out of service and links with an end in ``failed``.
 
-    ``failed`` are switch and port by name. A missing input is returned where a speed or cable length is unknown.
+    ``failed`` are switch and port by name. A missing input is returned where the speed or cable length of a link is
+    unknown, or that of all ports without one.
     """
     builder, stated = _Builder(view), view.fabric.failures
     for link in view.fabric.links:
@@ -276,7 +277,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
 
 
 def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
-    """Attach a NIC to every open port; ports with unknown inputs are left out, and the first of these is returned."""
+    """Attach a NIC to every open port, except failed ones and those with a missing input; return the first of these."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):

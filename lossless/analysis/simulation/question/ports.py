@@ -186,7 +186,7 @@ def _queue(
 
 
 def _limited(served: SimQueue, buffer: qos.BufferProfile) -> SimQueue:
-    """Return a queue with the most bytes that it can have if all other queues are empty."""
+    """Return a queue limited to the bytes that it can have if all other queues are empty, where these are known."""
     limit = queue_limit_bytes(buffer)
     if limit is None or isinstance(limit, MissingInput):
         return served

@@ -182,7 +182,7 @@ class Scenario(NamedTuple):
 
     @property
     def frame_bytes(self) -> int:
-        """A full frame of the class in bytes, as it is in memory."""
+        """The bytes of a full frame of the class in memory, not rounded up to cells."""
         return self.mtu_bytes + Physics().overhead_bytes
 
     def end(self, node: int, port: Port | None) -> SimPort | None:
@@ -479,7 +479,7 @@ def _without(host: HostQos | None, question: Question) -> str:
 
 
 def _mtu(built: SimTopology, target: int) -> int:
-    """Return the RDMA MTU of the host at the target, derived from its port's MTU if it is unknown."""
+    """Return the RDMA MTU of the host at the target, derived from the MTU of its switch port if it is unknown."""
     host = built.host_of[target]
     port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
     mtu = (

@@ -321,7 +321,7 @@ def _queues(view: View, results: Study) -> Iterator[str]:
 
 
 def _enough(results: Study, now: int) -> int | None:
-    """Return the least exponent of alpha above a queue's own with which loss is harmless in the worst seed.
+    """Return the least exponent of alpha above a queue's own with which loss is harmless in the worst seed, else None.
 
     A little more may be worse than nothing: senders of Ultra Ethernet wait for as long as full queues take.
     """

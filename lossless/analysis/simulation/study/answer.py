@@ -1,7 +1,7 @@
 """Simulation of a fabric for a question: verdicts of runs, problems for lint rules, and the load on PFC.
 
-Each part of a fabric runs the requested scenario. All paths of an incast end at one port, so they never close a cycle;
-where other paths of the fabric could close one, all-to-all is run too.
+Each linked group of switches runs the requested scenario. All paths of an incast end at one port, so they never close a
+cycle; where other paths could close one, all-to-all is run too for lint rules.
 
 The load on PFC is that of traffic without a standing overload: of the requested traffic, or of a permutation for a
 stress test. A large incast, and a NIC that is dead or slow, pause most of any fabric. They show whether frames are

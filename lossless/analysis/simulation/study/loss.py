@@ -48,7 +48,7 @@ class LossResult(NamedTuple):
 
     @property
     def lost(self) -> int:
-        """Packets that did not arrive whole: they were dropped or trimmed."""
+        """Packets dropped and packets trimmed; one that was trimmed and then dropped counts twice."""
         return self.dropped + self.trimmed
 
     @property

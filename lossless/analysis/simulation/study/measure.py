@@ -238,8 +238,8 @@ class SeedResult(NamedTuple):
     most of it, ``hottest`` the port of peak queue depth, ``longest_at`` the transmitter that was paused longest,
     ``still_paused`` whether that pause went on at the end; ``longest_watched_ns`` is the longest pause of a transmitter
     in a switch, which a watchdog observes. ``refused`` counts frames of the class that an egress queue did not take,
-    without those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least free part of a headroom pool,
-    None if none was used. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped
+    without those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least free part of the ``pools``,
+    None without one. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped
     while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
     first by time; ``pools`` the headroom pools smaller than the sum of their headrooms; ``refusing`` the ports whose
     queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
@@ -408,7 +408,7 @@ def _watched(state: SimState, index: ArrayIndex) -> Any:
 
 
 def standing_since(state: SimState, index: ArrayIndex) -> Any:
-    """Return the start of each switch transmitter's current pause in ps, -1 if it is not paused."""
+    """Return the start of the current pause in ps of each switch queue, -1 if none lasts or a dead NIC holds it."""
     return np.where(_watched(state, index), state.queues["paused_since"], -1)
 
 

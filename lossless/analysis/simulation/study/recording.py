@@ -356,7 +356,7 @@ def _rate_limits(simulation: Simulation, seen: Focus, names: NodeNames) -> Itera
 
 
 def _flows_by_link(simulation: Simulation) -> dict[int, float]:
-    """Return how many flows each link carries; a flow that switches spread counts in parts."""
+    """Return how many flows each link carries; a flow with several routes counts as a fraction on each."""
     flows: dict[int, float] = {}
     for routes in simulation.index.wiring.all_routes:
         for link in (link for route in routes for link in route):

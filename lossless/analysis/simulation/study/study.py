@@ -82,7 +82,7 @@ def dropped_beside(results: Study) -> Iterable[SimulationCause]:
 
 
 def edges_beside(results: Study, frame_bytes: int) -> Iterable[SimulationCause]:
-    """Yield the cause where the class of storage is lossless and had less than a frame of headroom left."""
+    """Yield the cause where the class of storage is lossless, dropped nothing, and had too little headroom left."""
     left = [seed.beside.margin_bytes for seed in results.seeds if seed.beside is not None]
     near = [each for each in left if each is not None and each < frame_bytes]
     dropped = any(seed.beside is not None and seed.beside.drops for seed in results.seeds)
@@ -142,7 +142,7 @@ def _drops(results: Study, part: float, limits: Limits) -> bool:
 
 
 def _row_rate_bps(view: View, place: NamedLinkEnd) -> int | None:
-    """Return the rate of a port with at least the headroom of its vendor's row or formula, None if it has less."""
+    """Return the rate of a port with at least the headroom of its vendor's row or formula, None if less or unknown."""
     port = view.port(place.switch, place.port) if place.port is not None else None
     if port is None or port.qos is None or port.speed_bps is None:
         return None
@@ -273,7 +273,8 @@ def follow(
 ) -> SeedResult:
     """Run one seed: at least a step, then until no maximum has grown for ``quiet_ns``, never beyond the horizon.
 
-    After the horizon a lossy class is compared with a run without loss, and current pauses are followed.
+    Then late transfers of a lossy class are compared with a run without loss; for a lossless class current pauses are
+    followed, unless there is a dead NIC or a deadlock.
     """
     simulation = Simulation(instance.network, seed)
     has_hold = bool(instance.network.holds)

@@ -124,7 +124,7 @@ def sweep(
     ``limits`` allow. ``progress`` is called with how many settings are done of how many.
 
     Raises:
-        ScenarioError: the grid is invalid, or would take more events than ``limits`` allow.
+        ScenarioError: the grid or the horizon is invalid, or would take more events than ``limits`` allow.
         KeyboardInterrupt: running trials are stopped, and results so far are discarded.
     """
     grid = checked(grid)

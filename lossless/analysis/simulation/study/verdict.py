@@ -424,7 +424,7 @@ def seed_goodput_bps(seed: SeedResult) -> float:
 
 
 def _of_line_rate(results: Study, seed: SeedResult) -> float:
-    """Return the goodput as a part of the payload rate that the topology carries under ideal spreading."""
+    """Return the goodput as a fraction of the payload rate at line rate, without headers, preambles and gaps."""
     if not seed.outcome.ended_ns or not seed.outcome.size_bytes:
         return 0.0
     return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.ideal_ns / seed.outcome.ended_ns

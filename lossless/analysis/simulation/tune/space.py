@@ -302,7 +302,7 @@ class ThresholdSearch:
 
 
 def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
-    """Return the space with the finest grid of equally many values on each axis within the limit of settings."""
+    """Return the space with the finest grid, of equally many values on each axis, within its share of the settings."""
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
         grid = space._replace(axes=tuple(spaced(axis, many) for axis in space.axes))
@@ -354,7 +354,7 @@ def _neighbors(own: ThresholdSetting) -> Iterator[ThresholdSetting]:
 
 
 def _curves(own: ThresholdSetting) -> Iterator[tuple[int | None, int | None]]:
-    """Yield Kmin and Kmax as they are, and each by half and double, where Kmin stays below Kmax."""
+    """Yield Kmin and Kmax as they are, and each by half and double, where Kmin is not above Kmax."""
     if own.kmin_bytes is None or own.kmax_bytes is None:
         yield own.kmin_bytes, own.kmax_bytes
         return

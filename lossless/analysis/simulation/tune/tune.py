@@ -231,7 +231,7 @@ class Rejected(NamedTuple):
 class Choice(NamedTuple):
     """The chosen setting, and its results after small changes.
 
-    ``place`` is its place in the front, from 1; those before it lose more by some small change, or are ``rejected``.
+    ``place`` is its rank in the front, from 1; those before it lose more by some small change, or are ``rejected``.
     """
 
     row: TriedSetting
@@ -372,7 +372,7 @@ class Tuned(NamedTuple):
         return tuple(_margin(kind, own, self.now[kind]) for kind, own in by_kind)
 
     def place_of(self, setting: TrialSetting) -> int | None:
-        """Return the place of a setting in the front, from 1; None where it is not in it."""
+        """Return the rank of a setting in the front, from 1; None where it is not in it."""
         return next((at for at, row in enumerate(self.front, 1) if row.setting == setting), None)
 
 

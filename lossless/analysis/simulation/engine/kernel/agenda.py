@@ -54,7 +54,7 @@ def plan_also(w: World, slot: int, at_ps: int) -> None:
 
 @kernel
 def least_beside(w: World, node: int) -> int:
-    """Return the least value of the three nodes under the same parent."""
+    """Return the least event key at the three other nodes of the tree that have the same parent."""
     first, second, third = (
         w.agenda[np.uint64(node ^ 1)],
         w.agenda[np.uint64(node ^ 2)],
@@ -106,7 +106,7 @@ def rewind_by(w: World, flow: Any, at_ps: int) -> None:
 
 @kernel
 def miss(w: World, flow: Any, at_ps: int) -> None:
-    """Record the loss of a frame of a flow without a window; its sender rewinds after a timeout if no NACK comes."""
+    """Record the loss of a frame: a sender without a window, but with a timeout, rewinds after it if no NACK comes."""
     if flow.sender < 0 and flow.timeout_ps and at_ps + flow.timeout_ps < flow.rewind_at:
         flow.timer_at = at_ps + flow.timeout_ps
         rewind_by(w, flow, flow.timer_at)
@@ -212,7 +212,7 @@ def wake(w: World, flow: Any, at: int) -> None:
 
 @kernel
 def room(w: World, sender: Any, at: int) -> int:
-    """Return the entry of the ring for news of a time: behind those that come before."""
+    """Make room in a sender's ring for news of a time, behind earlier ones, else at the end; return the index."""
     if sender.waiting == sender.depth:
         w.clock.lost_news += 1
         return ring_place(sender, sender.waiting - 1)

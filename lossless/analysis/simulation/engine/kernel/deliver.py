@@ -132,7 +132,7 @@ def pull(w: World, which: int) -> None:
 
 @kernel
 def _give_asked(w: World, puller: Any, number: int) -> int:
-    """Give a sender its requested credit, one unit of credit at most; return the bytes, -1 if its flow is done."""
+    """Give a sender its requested credit, ``credit_bytes`` at most; return the bytes, -1 if its flow is done."""
     sender = w.senders[np.uint64(number)]
     if w.flows[np.uint64(sender.flow)].done_at >= 0:
         return -1
@@ -243,7 +243,7 @@ def _reject(w: World, flow: Any, arrives_at: int) -> bool:
 
 @kernel
 def _acknowledge(w: World, flow: Any, arrives_at: int) -> None:
-    """Record an ACK for the sender, which its own flow carries in the class of ACKs."""
+    """Count a received frame, and record an ACK for the sender once ``ack_every`` are counted or all have come."""
     flow.ack_owed += 1
     if flow.ack_owed < flow.ack_every and flow.expected_psn < flow.size_bytes:
         return
@@ -300,7 +300,7 @@ def _is_there(w: World, flow: Any) -> bool:
 
 @kernel
 def _answer(w: World, frame: Any, flow: Any, arrives_at: int, is_new: bool) -> None:
-    """Send an ACK after enough bytes, or for a packet that is marked, requests an ACK, is the first or is a repetition.
+    """Send an ACK after enough bytes, or for a packet that is marked, requests an ACK, is the first or is sent again.
 
     A packet that requests an ACK before its turn gets another one when no earlier packet is missing.
     """

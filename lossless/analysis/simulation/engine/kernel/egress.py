@@ -29,7 +29,7 @@ _MARKS, _MARKS_GONE = 1, 3
 
 @kernel
 def congested(w: World, queue: Any) -> bool:
-    """Return whether WRED picks a frame: never at Kmin, with probability Pmax at Kmax, always above."""
+    """Return whether WRED picks a frame: never up to Kmin, then with a probability up to Pmax, always above Kmax."""
     if queue.bytes > queue.kmax:
         return True
     if queue.bytes <= queue.kmin:
@@ -126,7 +126,7 @@ def hold(w: World, at: int, number: int) -> None:
 
 @outlined
 def let_go(w: World, at: int) -> None:
-    """Remove a sent frame from its queue, and mark it, in queues that count a frame until its last bit has gone.
+    """Remove a sent frame from a queue that counts it until its last bit has gone, and mark it if WRED picks it.
 
     A port that becomes idle has no event at that instant; its queue then has nothing left to mark.
     """
@@ -185,7 +185,7 @@ def forward(w: World, at: int) -> None:
 
 @kernel
 def mark(w: World, queue: Any, frame: Any) -> None:
-    """Mark a frame that leaves a queue (ECN), by the bytes that remain in the queue."""
+    """Mark a frame that leaves a queue (ECN), if WRED picks it by the bytes that remain in the queue."""
     if frame.marked & 3 or not congested(w, queue):
         return
     frame.marked |= 1

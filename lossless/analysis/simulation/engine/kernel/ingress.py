@@ -92,7 +92,7 @@ def cells(wire_bytes: int, cell_bytes: int) -> int:
 
 @kernel
 def refused(w: World, onward: int, unit: Any, queue: Any, frame: Any) -> bool:
-    """Return whether an egress queue takes no frame: stopped by the watchdog, full, or picked by WRED to drop."""
+    """Return whether an egress queue refuses a frame: it is stopped by the watchdog or full, or WRED drops."""
     if queue.rare:
         if w.links[np.uint64(onward)].leaving >= 0:
             let_go(w, onward)

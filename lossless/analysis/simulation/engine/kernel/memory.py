@@ -39,7 +39,7 @@ def xoff(unit: Any, group: Any) -> float:
 
 @kernel
 def fits(unit: Any, group: Any, held_bytes: int) -> bool:
-    """Return whether a frame may enter: the chip has room, and where headroom is in use, so has the headroom."""
+    """Return whether a frame may enter: chip and pools have room and, if headroom is in use, it or the reserve has."""
     used = unit.used + held_bytes
     if used > unit.buffer_bytes or used > unit.pool_bytes + unit.headroom_pool_bytes:
         return False
@@ -118,7 +118,7 @@ def wants_pause(group: Any) -> bool:
 
 @kernel
 def wants_resume(unit: Any, group: Any) -> bool:
-    """Return whether a paused group lets its peer go on: no headroom in use, and below XON or XON offset below T."""
+    """Return whether a paused group lets its peer go on: no headroom in use, and below XON or XON offset below XOFF."""
     if not group.paused or group.headroom_used > 0:
         return False
     return group.bytes < group.xon or group.bytes + group.xon_offset <= xoff(unit, group)

@@ -55,7 +55,7 @@ def take_turn(w: World, at: int) -> None:
 
 @kernel
 def send_next(w: World, at: int) -> None:
-    """Let the next queue pair of a NIC send one frame, and set when the NIC looks again."""
+    """Let the next queue pair of a NIC that may send send one frame, and set when the NIC looks again."""
     link = w.links[np.uint64(at)]
     wake_at = max(link.busy_until, link.pfc_free_at)
     if w.clock.now >= wake_at:
@@ -138,7 +138,7 @@ def rewound(w: World, link: Any) -> int:
 
 @kernel
 def go_back(w: World, flow: Any) -> None:
-    """Return to the first byte that the receiver lacks."""
+    """Let a flow go on from the first byte that its receiver lacks, unless it has received all."""
     by_itself = flow.rewind_at == flow.timer_at
     flow.rewind_at = NEVER
     if flow.done_at < 0:
@@ -149,13 +149,13 @@ def go_back(w: World, flow: Any) -> None:
 
 @kernel
 def next_bytes(flow: Any) -> int:
-    """Return the size of the next frame of a flow."""
+    """Return the size of the next frame of a flow in bytes on the wire."""
     return min(flow.mtu_bytes, flow.size_bytes - flow.sent_bytes) + flow.overhead_bytes
 
 
 @kernel
 def emit(w: World, at: int, number: int, wire_bytes: int, at_ps: int, until_ps: int) -> int:
-    """Send one frame of a flow from a time to another, and set when its next may start; return it, on no wire yet."""
+    """Send a frame of a flow from a time to another, set when its next may start (DCQCN); return it, on no wire yet."""
     flow, link = w.flows[np.uint64(number)], w.links[np.uint64(at)]
     new = take(w)
     frame = w.frames[np.uint64(new)]
@@ -214,7 +214,7 @@ def send_foreseen(w: World, at: int) -> int:
 
 @kernel
 def foresee(w: World, at: int, from_ps: int) -> None:
-    """Set the next frame that a NIC sends from a given time on, and its time: only PFC or a NACK can change it."""
+    """Set the next frame that a NIC sends from a given time on, and its time, if no event changes it before."""
     link = w.links[np.uint64(at)]
     link.sends_at = link.next_arrives_at = NEVER
     number, sends_at = next_flow(w, link, from_ps)
@@ -312,7 +312,7 @@ def window_opens(w: World, number: int) -> bool:
 
 @kernel
 def _timer(w: World, sender: Any) -> int:
-    """Return when the timer of a sender runs out: of the packet that waits longest for an answer."""
+    """Return when the timer of a sender's packet that waits longest for an answer runs out, ``NEVER`` without one."""
     timeout_ps = w.windows[np.uint64(sender.window)].timeout_ps
     if timeout_ps == 0 or sender.first_sent < 0:
         return NEVER
@@ -405,7 +405,7 @@ def _send_again(w: World, flow: Any, sender: Any, packet: int) -> None:
 
 @outlined
 def stamp(w: World, number: int, new: int, at_ps: int) -> None:
-    """Give a frame that has begun to be sent its entropy value, and count it in its sender's window."""
+    """Give a frame that has begun to be sent its entropy value, if it is sprayed, and count it in a sender's window."""
     flow = w.flows[np.uint64(number)]
     if flow.spread:
         w.frames[np.uint64(new)].hop = next_entropy(w, number)
@@ -483,7 +483,7 @@ def _sharing(w: World, link: Any) -> int:
 
 @outlined
 def next_entropy(w: World, number: int) -> int:
-    """Return the entropy value of the next packet: each once a round, in an order of the round."""
+    """Return the entropy value of the next packet: one kept for use again, else each once a round in a new order."""
     flow = w.flows[np.uint64(number)]
     if flow.entropies <= 1:
         return 0

@@ -274,7 +274,7 @@ def acknowledge(w: World, flow: Any, sender: Any, news: Any) -> None:
 
 @kernel
 def queueing_delay(sender: Any, news: Any) -> int:
-    """Return how long a packet and its answer took beyond the shortest round trip that was seen."""
+    """Return how long a packet and its answer took beyond the shortest round trip; if unknown, the average delay."""
     if news.sent_at < 0:
         return int(sender.average_ps)
     rtt_ps = news.at - news.sent_at

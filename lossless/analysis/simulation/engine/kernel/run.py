@@ -92,8 +92,8 @@ def toggle(w: World, hold: Any) -> int:
 
 
 DONE, HORIZON, PAUSED, GROW, RARE = 0, 1, 2, 3, 4
-"""Reasons for which a run returns: no event is left, the horizon, its share of events, it needs more frames, or the
-next event is rare (:mod:`lossless.analysis.simulation.engine.kernel.run`)."""
+"""Reasons for which a run returns: all is delivered or no event is left, the horizon, its share of events, it needs
+more frames, or the next event is rare (:mod:`lossless.analysis.simulation.engine.kernel.run`)."""
 SPARE_FRAMES = 64
 """A step takes fewer frames than this, and one more for each queue: a watchdog that lets all peers go."""
 
@@ -276,7 +276,7 @@ def _act(w: World, which: int, at: int, priority: int) -> None:
 
 @kernel
 def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
-    """Let a stopped queue work again once no pause has come for the restoration time."""
+    """Let a stopped queue work again once no pause has come for the restoration time; never if that is 0."""
     if paused_ps(queue, w.clock.now) > queue.watch_paused_ps or unit.restoration_ps == 0:
         queue.watch_left_ps = unit.restoration_ps
         return
@@ -289,7 +289,7 @@ def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
 
 @kernel
 def _let_go(w: World, which: int, priority: int) -> None:
-    """Resume the peers of groups that have been emptied."""
+    """Resume the paused peers of groups that have room again."""
     unit = w.units[which]
     for onward in range(unit.first_link, unit.first_link + unit.links):
         into = w.links[onward].reverse
