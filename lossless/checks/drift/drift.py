@@ -166,7 +166,7 @@ def fabric_drift(
 
 
 def _matched(fabric: Fabric, running: Sequence[Document]) -> tuple[dict[str, Document], list[Problem]]:
-    """Return configurations by the name of their switch in the intent, and the problems of all other files."""
+    """Return the first configuration of each switch by its name in the intent, and the problems of other files."""
     devices: dict[str, Document] = {}
     problems: list[Problem] = []
     for document in running:
@@ -223,7 +223,7 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDifference]:
-    """Yield the differing fields of an attribute: of a DSCP map the moved DSCPs, of a WRED curve each number."""
+    """Yield the differing fields of an attribute: moved DSCPs, differing numbers of two WRED curves, else the value."""
     if part == "dscp" and before is not None:
         yield from _moved(before, after)
     elif part == "ecn" and before is not None and after is not None:

@@ -111,7 +111,7 @@ def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None
 
 
 def _part(switch: Switch, qos: PortQos) -> Literal["map", "pause", None]:
-    """Return ``pause`` for a port with PFC or a lossless group, else ``map`` with a map of its own or 802.1p trust."""
+    """Return ``pause`` for a port with PFC or a lossless group, ``map`` with an own DSCP map or 802.1p, else None."""
     if qos.pfc.priorities or any(group is not None and group.lossless for group in qos.groups):
         return "pause"
     own_map = qos.dscp_to_tc is not None and qos.dscp_to_tc is not switch.qos.global_dscp_map

@@ -131,7 +131,7 @@ class _Filter:
         return chosen is None or finding.code in chosen
 
     def _left_of(self, finding: Finding) -> Finding | None:
-        """Return the part of a finding that its baseline does not record; None without one, or if it is suppressed."""
+        """Return the part of a finding that no baseline records; None if all is recorded, or it is suppressed."""
         suppressed = self._ledger.accepts(finding) or self._is_accepted_by_intent(finding)
         if suppressed and finding.object_form == "intent":
             self._accepted.append(finding)
@@ -258,7 +258,7 @@ class _Places(Protocol):
     """Where the keys and texts of a commented file are: the key on a line, and whether a number sign is in a text."""
 
     def path_at(self, line: int) -> Path | None:
-        """Return the outermost key on a line, None where there is none."""
+        """Return the path of the outermost key on a line, None where there is none."""
 
     def is_text(self, offset: int) -> bool:
         """Return whether a number sign at an offset is part of a text, and so begins no comment."""

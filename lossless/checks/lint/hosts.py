@@ -153,7 +153,7 @@ def _views(
 
 
 def _only(fabrics: Sequence[Fabric]) -> Fabric | None:
-    """Return the fabric of hosts that no intent names: that of the only intent, None with several or of a cloud."""
+    """Return the fabric of hosts that no intent names: that of the only intent, None for a cloud or not exactly one."""
     return fabrics[0] if len(fabrics) == 1 and fabrics[0].managed is None else None
 
 

@@ -429,7 +429,7 @@ class States:
         return self._switches[kind, done]
 
     def refused(self, kind: int, done: Done) -> tuple[str, ...]:
-        """Return the reasons why the system of a kind has no configuration after some units; empty if it has one."""
+        """Return the reasons why a kind's system has no configuration after the units in ``done``; empty if it has."""
         system = self.change.kinds[kind].system
         assert system is not None
         if (kind, done) not in self._refused:
@@ -501,7 +501,7 @@ class States:
     def _out_of_order(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]]
     ) -> Iterator[Danger]:
-        """Yield hosts whose NICs are not set to take packets out of order while a switch routes adaptively."""
+        """Yield a danger for each kind of hosts whose NICs must keep packet order while a switch routes adaptively."""
         names = [
             self.change.kinds[kind].devices[0] for kind, states in ends.items() if self._adapts(kind, states)
         ]

@@ -354,7 +354,7 @@ _ECN_BITS = 2
 
 
 def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
-    """Return the DSCPs that hosts put on RDMA packets, by their ToS byte and that of NCCL; none where none is known."""
+    """Return the DSCPs of the known ToS bytes other than 0 that hosts, or NCCL on them, put on RDMA packets."""
     unique = {id(qos): qos for qos in hosts.values()}.values()
     tos = (value for qos in unique for value in (qos.traffic_class, qos.nccl_tc))
     return frozenset(value >> _ECN_BITS for value in tos if isinstance(value, int) and value)

@@ -271,7 +271,7 @@ class _StepSearch:
         return PlacedStep(Step("change", switches, hosts, self.use.dscps), after)
 
     def _extended(self) -> bool:
-        """Add every safe unit to the step; return whether any was added."""
+        """Add every safe unit and stage of hosts to the step; return whether any was added."""
         by_switches = [self._extend(kind) for kind in self.order]
         by_hosts = [self._advance(host) for host in self.search.hosts if not self.by_hand]
         return any(by_switches) or any(by_hosts)

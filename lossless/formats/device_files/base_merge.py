@@ -141,7 +141,7 @@ def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -
 
 
 def disagreements(switch: Switch, rendered: TableRows, data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a message for each setting of a base that the intent does not declare, or declares differently."""
+    """Yield a message for each contradiction of a base to the intent: backplane, asymmetric PFC, tunnels, LAGs."""
     yield from _backplane(data.get("PORT", {}))
     yield from _asymmetric(switch, data.get("PORT", {}))
     yield from _tunnels(switch, rendered, _rows(data, "TUNNEL"))

@@ -207,7 +207,7 @@ def _contradiction(facts: Facts, fact: HostFact, old: InterfaceFact) -> Problem:
 
 
 def _once(contradictions: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the first contradiction between each two files, with the number of further ones."""
+    """Yield the first of the contradictions of a file with one message, with the number of further ones."""
     identical: dict[tuple[str, str], list[Problem]] = {}
     for problem in contradictions:
         identical.setdefault((problem.file, problem.message), []).append(problem)

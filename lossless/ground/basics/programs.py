@@ -326,7 +326,7 @@ def _marked(given_environment: Mapping[str, str], contained: bool) -> dict[str, 
 
 
 def _kill_marked(mark: bytes) -> None:
-    """Kill all processes that a contained program has left behind, until no more are found."""
+    """Kill the processes that a contained program has left behind, until none is found or ``_ROUNDS`` are over."""
     import signal
 
     for _ in range(_ROUNDS):

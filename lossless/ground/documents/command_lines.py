@@ -55,7 +55,7 @@ class Command:
         self.below: list[Command] = []
 
     def all(self) -> Iterator[Command]:
-        """Yield the commands of its mode, each followed by those of the mode that it opens."""
+        """Yield the commands of the mode that this command opens, each followed by those of its own mode."""
         for command in self.below:
             yield command
             yield from command.all()  # _DEEPEST levels at most

@@ -89,7 +89,7 @@ def _object(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]
 
 
 def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None for an empty one."""
+    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None if nothing is whole."""
     ends = _complete_until(text, start)
     for end, closers in reversed(ends[-3:]):
         try:

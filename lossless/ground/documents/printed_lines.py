@@ -150,7 +150,7 @@ _DECIMAL = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1
 
 
 def stored_value(value: object) -> Maybe[int | float | str]:
-    """Return the value of a field of a database or document: number, text or UNKNOWN; a text with commas is a list."""
+    """Return a field's value in a database or document as number, text or UNKNOWN; a text with commas stays text."""
     if value is None:
         return UNKNOWN
     if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -208,7 +208,7 @@ class _Blocks:
         return len(words) > 1 or " " not in words[0] or len(line) - len(line.lstrip()) >= spans[0][1]
 
     def _goes_on(self, spans: Spans) -> bool:
-        """Skip a blank line between the rows of a table, if the next line has a cell in each column."""
+        """Skip a blank line in a table if the next line has a cell in each column; return whether that was done."""
         after = self._at + 1
         if self._line(self._at).strip() or not self._line(after).strip():
             return False

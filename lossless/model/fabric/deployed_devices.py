@@ -84,33 +84,33 @@ class LinkEnd(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """The place of its row in PORT."""
+        """The place of the port's row in PORT."""
         return Origin(self.file, ("PORT", self.port))
 
     def at(self, field: str) -> Origin:
-        """Return the place of a field of its row, or of the setting of that name in a host's own files."""
+        """Return the place of a field of the port's row, or of the setting of that name in a host's own files."""
         if self.host is None:
             return self.origin.at(field)
         return self.host.at({"speed": "rate"}.get(field, field))
 
     @property
     def mtu_origin(self) -> Origin:
-        """The place of its MTU: in its own row, or in that of its LAG or VLAN."""
+        """The place of the port's MTU: in its own row, or in that of its LAG or VLAN."""
         return Origin(self.file, self.mtu_path) if self.mtu_path else self.at("mtu")
 
     @property
     def neighbor_origin(self) -> Origin:
-        """The place at which its neighbor is configured."""
+        """The place at which the port's neighbor is configured."""
         return Origin(self.file, ("DEVICE_NEIGHBOR", self.port))
 
     @property
     def cable_origin(self) -> Origin:
-        """The place at which the length of its cable is configured."""
+        """The place at which the length of the port's cable is configured."""
         return Origin(self.file, ("CABLE_LENGTH", self.cable_row, self.port))
 
     @property
     def pfc_origin(self) -> Origin:
-        """The place of its PFC mask, common to all ports with identical configuration."""
+        """The place of the port's PFC mask, common to all ports with identical configuration."""
         return Origin(self.file, self.pfc_path)
 
     def dscp_origin(self, dscp: int) -> Origin:

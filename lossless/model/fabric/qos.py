@@ -36,7 +36,7 @@ class IndexMap(NamedTuple):
     origins: tuple[Origin, ...] = ()
 
     def entry_origin(self, index: int) -> Origin:
-        """Return the place of the entry of ``index``."""
+        """Return the place of the map's entry of a DSCP, TC or priority, its ``index``."""
         return self.origins[index] if self.origins else self.origin.at(str(index))
 
     def sources(self, target: int) -> tuple[int, ...]:

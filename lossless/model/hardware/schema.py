@@ -362,7 +362,7 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
 
 
 def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
-    """Yield ASICs out of order, and in profiles with several ASICs cages that belong to none or to more than one."""
+    """Yield a problem for each ASIC out of order and, if there are ASICs, for each cage of none or more than one."""
     for number, asic in enumerate(file.asics):
         if asic.name != f"asic{number}":
             yield f"asics.{number + 1}.name", f"is {asic.name!r}; expected 'asic{number}'"

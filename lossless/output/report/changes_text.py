@@ -280,7 +280,7 @@ def figures_text(figures: Figures) -> str:
 def differences_text(
     differences: Sequence[ImportDifference], reasons: Mapping[str, str], style: TextStyle = PLAIN
 ) -> str:
-    """Return a table of the differences of an import by kind: fields, devices, reason; then an example of each kind."""
+    """Return a table of the differences of an import by kind: fields, devices, reason; then some of each kind."""
     kinds = grouped((difference.kind, difference) for difference in differences)
     ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = [("fields", "devices", "kind", "why")]

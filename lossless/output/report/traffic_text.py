@@ -91,7 +91,7 @@ def _head(estimate: Estimate) -> Iterator[str]:
 
 
 def _parts(parts: Sequence[EstimatePart], style: TextStyle) -> str:
-    """Return a table of the busiest links of each part of the fabric: bytes in one unit, times in one."""
+    """Return a table of the busiest links of each kind, such as uplinks: bytes in one unit, times in one."""
     sizes = _figures([part.size_bytes for part in parts], _SIZES)
     times = _figures([part.time_ns for part in parts], _TIMES)
     names = (f"{_NAMES[part.name]}, {format_capacity(round(part.rate_bps))}" for part in parts)

@@ -359,7 +359,7 @@ def order_of(change: SubnetChange) -> PhaseOrder:
 
 
 def _left_behind(old: SubnetConfiguration, new: SubnetConfiguration, gone: frozenset[int]) -> Iterator[str]:
-    """Yield a danger for each service level of jobs in service alone to which the target gives another VL or none."""
+    """Yield a danger for each service level in ``gone`` with a VL if the target, with QoS on too, changes that VL."""
     for sl in sorted(gone) if is_on(old.subnet, "qos") and is_on(new.subnet, "qos") else ():
         before, after = vl_of(old.subnet, sl), vl_of(new.subnet, sl)
         if before is not None and before != after:

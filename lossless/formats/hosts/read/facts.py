@@ -138,7 +138,7 @@ class PlaceLocator:
         self._places = places
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
-        """Return the place in the file of each path."""
+        """Return the place in the file of each path; the file's beginning for an unknown path."""
         return {path: self._places.get(path, ValuePlace(0, 0, 0, 0)) for path in paths}
 
 

@@ -232,7 +232,7 @@ _RING_FORMS = tuple(map(re.compile, _RINGS))
 
 
 def counter_name(printed: str) -> NicCounterName:
-    """Return the common name, unit and part of a NIC counter by the name that a driver prints, else that name."""
+    """Return a NIC counter's common name, else the printed one, with its unit and its priority, lane or ring."""
     if printed in _PORT:
         return NicCounterName(*_PORT[printed])
     for pattern, name, unit, kind in _NUMBERED:

@@ -463,7 +463,7 @@ class Locations:
             self._values[file] = documents[file].locate_many(paths[file])
 
     def span(self, origin: Origin) -> Span | None:
-        """Return the span of an origin, None in a file that was not read."""
+        """Return the span of an origin, None if its file was not read or its path was not looked up."""
         file, path, mark = origin
         if file not in self._keys or path not in self._keys[file]:
             return None

@@ -149,7 +149,7 @@ def label(series: Series) -> str:
 
 
 def mean(series: Series) -> float:
-    """Return the mean of a series over the times at which it has a value."""
+    """Return the mean of a series over the times at which it has a value; 0 without such a time."""
     return fmean(known(series.values) or [0.0])
 
 
@@ -178,7 +178,7 @@ def label_limits(axes: Axes, inches: float) -> None:
 
 
 def _height(axes: Axes, value: float) -> float:
-    """Return the height of a value in a panel, as part of the panel's height."""
+    """Return the height at which a panel shows a value, as a fraction of the panel's height."""
     _, y = axes.transLimits.transform(axes.transScale.transform((1.0, value)))
     return float(y)
 
