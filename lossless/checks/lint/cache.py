@@ -221,7 +221,7 @@ class FixedDocuments(NamedTuple):
 
 
 def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool) -> FixedDocuments:
-    """Return documents after the fixes that cause no other finding; ``unsafe`` includes those that change behavior."""
+    """Return documents after the fixes that cause no new warning or error; ``unsafe``: also those of behavior."""
     by_file = {document.file: document for document in documents}
     fixed: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
@@ -332,7 +332,7 @@ def _overlap(change: ValueChange, other: ValueChange) -> bool:
 
 
 def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[MarginChange, ...]:
-    """Return the simulation verdicts on fabrics before and after a change, for each part of them."""
+    """Return the simulation verdicts before and after a change, on each fabric or linked group of devices."""
     before, after = dict(_runs(then)), dict(_runs(now))
     parts_of_both = dict.fromkeys((*after, *before))
     return tuple(
@@ -341,7 +341,7 @@ def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[Marg
 
 
 def _runs(fabrics: Sequence[Fabric]) -> Iterator[tuple[tuple[str, int], RunVerdict]]:
-    """Yield the simulation verdict on each part of fabrics that can be run, by its name and number for that name."""
+    """Yield the verdict on each fabric or linked group of devices that can be run, by name and number for the name."""
     if why_not() is not None:
         return
     number = Counter[str]()
@@ -355,7 +355,7 @@ def _runs(fabrics: Sequence[Fabric]) -> Iterator[tuple[tuple[str, int], RunVerdi
 
 
 def _verdict(part: View) -> RunVerdict | None:
-    """Return the simulation verdict on one part, None if it cannot be run: lint reports that as not checked."""
+    """Return the simulation verdict on a fabric or group, None if it cannot be run: lint reports it as not checked."""
     from lossless.analysis.simulation.study.verdict import run_verdict
 
     try:

@@ -328,7 +328,10 @@ def _by_database(rows: tuple[RowPlace, ...], database: str | None, namespace: st
 
 
 def _barred(rows: tuple[RowPlace, ...]) -> str | None:
-    """Return the database of rows with ``|``, None without any: STATE_DB if tables of it, none of CONFIG_DB alone."""
+    """Return the database of rows with ``|`` in their keys, None without such rows.
+
+    It is STATE_DB if a table is one of its tables and none exists only in CONFIG_DB, else CONFIG_DB.
+    """
     tables = {match[1] for row in rows if (match := _BARRED.fullmatch(row.key))}
     if not tables:
         return None

@@ -357,7 +357,7 @@ def _scheduler(number: int, settings: Settings, origin: Origin) -> Scheduler | N
 
 
 def _wred(number: int, settings: Settings) -> Wred | None:
-    """Return the ECN curve of a queue (one that drops is then for packets without ECN), else that one, or None."""
+    """Return the curve by which a queue or its port marks, else the one by which the queue drops; None without both."""
     ecn = settings.get(("queue", number, "ecn")) or settings.get(("ecn",))
     marks = ecn is not None and ecn.value is not None
     stated = ecn if marks else settings.get(("queue", number, "drop"))

@@ -305,7 +305,7 @@ class _PortRefusals:
         return self._reader.mode(self._ports[port])
 
     def overridden(self) -> Iterator[RefusedSetting]:
-        """Yield the line that turns the PFC of all ports off."""
+        """Yield a refusal of the line that turns the PFC of all ports off, if a port has PFC on or auto."""
         off, on = self._config.switch.get(("override",)), self._with(("pfc",), "on", "auto")
         if off is not None and on:
             yield RefusedSetting(

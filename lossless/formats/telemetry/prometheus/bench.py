@@ -98,7 +98,7 @@ class PortBench(NamedTuple):
 
 
 def port_bench(intended: Inventory, *leads_to: LeadsTo, priority: int | None = None) -> PortBench | None:
-    """Return the first port that leads to one of ``leads_to`` and has the lossless priority, None for none."""
+    """Return the first lossless port, if given one that leads to ``leads_to`` and has ``priority``; None for none."""
     return next(
         (
             bench
@@ -147,7 +147,7 @@ class FabricSeries(NamedTuple):
 
 
 def matching(label: str, value: str) -> str:
-    """Return the matcher of one value of a label."""
+    """Return the PromQL matcher by which a label has a value."""
     return f'{label}="{value}"'
 
 
