@@ -13,7 +13,7 @@ TIMES_LARGER = 8
 POINT_S = 0.05
 """The processor time of the smallest input whose doubling is measured: beside it, what else a call costs is little."""
 MOST_BY_DOUBLING = 2.6
-"""Twice the input takes twice the time, and somewhat more where it no longer fits into a cache; 4 would be quadratic."""
+"""Twice the input takes twice the time, and more where it no longer fits into a cache; 4 would be quadratic."""
 _SUSPECT = 2.2
 _MOST_STEP = 8
 

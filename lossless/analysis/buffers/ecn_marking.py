@@ -309,9 +309,15 @@ def shared_bytes(size_bytes: int, headroom_bytes: int, chip_bytes: int, reserved
     return max(0, min(size_bytes, left))
 
 
-def buffer_parts(switch: Switch) -> int:
-    """Return the number of parts that a switch's chip divides its buffer into; 1 where it is unknown."""
-    return (switch.profile.asic.buffer_parts if switch.profile else None) or 1
+def buffer_parts(switch: Switch) -> tuple[int, ...]:
+    """Return the number of parts of a switch's buffer, or all that are possible where it is unknown."""
+    known = switch.profile.asic.buffer_parts if switch.profile else None
+    return POSSIBLE_PARTS if known is None else (known,)
+
+
+def most_parts(switch: Switch) -> int:
+    """Return the largest number of parts that a switch's buffer may have: that of the smallest XOFF."""
+    return max(buffer_parts(switch))
 
 
 def reserved_of(switch: Switch, pool: Pool) -> Reserved:
