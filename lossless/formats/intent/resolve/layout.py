@@ -269,7 +269,7 @@ class LayoutBuilder:
     def with_exception(self, port: Port, end: str) -> Port:
         """Return a port with the settings that are declared for it alone, under its name ``DEVICE:PORT``."""
         own = self.exceptions[end]
-        # A record of its own: ports that share one count as identical in all else too.
+        # A record of its own: ports that share one count as identical.
         qos = port.qos._replace() if port.qos is not None else None
         if qos is not None and "watchdog" in own.model_fields_set and qos.pfc.priorities:
             origin = self.loaded.origin("exceptions", end, "watchdog")
