@@ -241,7 +241,7 @@ def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool
 def _round(
     by_file: dict[str, Document], fixable: list[Finding], before: Sequence[Finding], check: Check
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
-    """Fix the given findings together; where that causes another finding, one by one, without those that do.
+    """Fix the given findings together; where that causes a warning or error, one by one, without those that do.
 
     Returns the documents, the findings that were fixed and refused, and the findings of a check after that.
     """

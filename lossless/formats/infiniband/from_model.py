@@ -265,7 +265,7 @@ def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
 
 
 def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProblem]:
-    """Yield options that opensm would read differently, refuse or not know, and names that files cannot have."""
+    """Yield problems of options that opensm would read differently, refuse or not know, and of names not for files."""
     origins = {setting.key: setting.origin for setting in subnet.options}
     for pair in pairs:
         origin = origins.get(pair.key, subnet.origin)

@@ -285,7 +285,7 @@ def stated_setting(
     """Return the text of an intent with the thresholds of a setting for a class; every other byte of it stays.
 
     Raises:
-        InputError: the setting turns trimming off or has no threshold, the file cannot be edited so, or the switches
+        InputError: the setting turns trimming off or changes nothing, the file cannot be edited so, or the switches
             cannot hold the thresholds.
     """
     values = {

@@ -77,7 +77,7 @@ class PauseWalk:
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
         """Yield the sources of a port's pauses, each by every port it pauses, and a missing input where the walk stops.
 
-        Pauses that lead back to themselves are one missing input.
+        Pauses that only lead around a cycle are one missing input.
         """
         seen: set[tuple[str, str]] = set()
         paths: list[tuple[PausedPort, ...]] = [(start,)]

@@ -48,7 +48,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dropping_ms(self) -> int:
-        """Milliseconds of dropped packets until the queue is restored; 0 without action drop or restoration."""
+        """The milliseconds for which packets are dropped until restoration; 0 without action drop or restoration."""
         return _dropping_ms(self.watchdog)
 
     @property

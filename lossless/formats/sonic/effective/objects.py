@@ -430,7 +430,7 @@ _HISTORY = ("enable", "disable")
 
 
 def watchdog_settings(fields: Fields) -> WatchdogSettings | Fate:
-    """Return the PFC watchdog of a port, or its row's fate: refused for an unknown field or no detection time."""
+    """Return the PFC watchdog of a port, or its row's fate: refused for a bad field or value, or without detection."""
     detection = restoration = 0
     action = "drop"
     for field, text in fields.items():
