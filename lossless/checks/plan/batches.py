@@ -349,7 +349,7 @@ class Position(NamedTuple):
 
 
 class PlacedStep(NamedTuple):
-    """A step, and the position after it."""
+    """A step of a change, and the progress of the change after it."""
 
     step: Step
     after: Position
@@ -364,7 +364,7 @@ class Blocked(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The steps of a safe order; ``evaluated`` states were evaluated, and stand for ``represented``."""
+    """The steps of a safe order, or what is ``blocked``; ``evaluated`` states stand for ``represented`` ones."""
 
     steps: tuple[PlacedStep, ...]
     blocked: tuple[Blocked, ...]

@@ -55,7 +55,7 @@ class _Strict(BaseModel):
 
 
 class AsicFile(_Strict):
-    """The chip; a fact that is left out is unknown."""
+    """The keys of the chip in a switch profile file; a fact that is left out is unknown."""
 
     name: Text
     formula: Literal["mellanox", "barefoot"] | None = None
@@ -123,7 +123,7 @@ class AsicCagesFile(_Strict):
 
 
 class HwskuFile(_Strict):
-    """One HWSKU: the names of its tables."""
+    """One HWSKU of a switch profile file: its port layout, and the names of its headroom and buffer tables."""
 
     name: Text
     platforms: list[Text] | None = None
@@ -153,7 +153,7 @@ class ChoicesFile(_Strict):
 
 
 class SwitchFile(_Strict):
-    """A file below ``switches/``."""
+    """The keys of a switch profile file, ``switches/NAME.toml``."""
 
     product: Text
     vendor: Text
@@ -177,7 +177,7 @@ class SwitchFile(_Strict):
 
 
 class DcqcnFile(_Strict):
-    """The table of congestion control parameters."""
+    """The table of DCQCN parameters in a NIC profile file."""
 
     columns: Text
     rows: Text
@@ -192,7 +192,7 @@ class ShippedControlFile(_Strict):
 
 
 class StallFile(_Strict):
-    """The time after which the adapter stops pausing its switch."""
+    """The time after which an adapter with a stuck receiver stops pausing its switch."""
 
     tunable: Text
     default_ms: PositiveInt
@@ -244,7 +244,7 @@ class InfinibandSwitchFile(_Strict):
 
 
 class HcaFile(_Strict):
-    """A file below ``infiniband/hcas/``."""
+    """The keys of an InfiniBand adapter profile file, ``infiniband/hcas/NAME.toml``."""
 
     product: Text
     vendor: Text

@@ -253,7 +253,7 @@ class ServiceLevel(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """An entry of an arbitration table; ``weight`` is in units of 64 bytes (InfiniBand specification, 7.6.9)."""
+    """An entry of a VL arbitration table; ``weight`` is in units of 64 bytes (InfiniBand specification, 7.6.9)."""
 
     vl: int
     weight: int
