@@ -141,7 +141,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
 
 
 def _frames(network: SimNetwork, units: Any) -> int:
-    """Return how many frames a run starts with: as switches can hold, and more on wires, up to a maximum; it may grow.
+    """Return how many frame records a run starts with: for full switches and some wires, up to a maximum; it may grow.
 
     Memory that no frame has used costs nothing.
     """
@@ -270,9 +270,9 @@ def _receivers(network: SimNetwork, wiring: Wiring, links: Any) -> Any:
 
 
 def _foresee(links: Any, flows: Any, params: Any, holds: Any) -> None:
-    """Mark the NICs whose next frame is foreseeable: without ACKs among their data, windows, or rising rates.
+    """Mark the NICs whose next frame is foreseeable: no ACKs among their data, no window, no rate that rises in a wait.
 
-    Hosts that are slow, and NICs that are held, have events of their own too.
+    NICs of slow hosts, and those that are held, are not marked either.
     """
     # Without DCQCN a flow has number -1: the last.
     unlocked = np.append(params["pacing_lock"] == 0, False)[flows["dcqcn"]]

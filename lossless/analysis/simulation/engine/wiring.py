@@ -341,7 +341,7 @@ def wire(network: SimNetwork) -> Wiring:
 
 
 def _directions(network: SimNetwork) -> list[int]:
-    """Return the directions of all cables in the order of links: by sender. Number n below the count is a to b."""
+    """Return the directions of all cables, sorted by sender: n is cable n from a to b, n + their number its reverse."""
     many = len(network.cables)
     senders = [cable.a for cable in network.cables] + [cable.b for cable in network.cables]
     return sorted(range(2 * many), key=lambda at: (senders[at], at % many))

@@ -266,7 +266,7 @@ def simulated_classes(view: View) -> Iterator[SimClass]:
 
 
 def lossless_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossless classes: those an intent declares, else all priorities with PFC, that on most ports first."""
+    """Yield the lossless classes: those an intent declares, else all priorities with PFC, by the number of ports."""
     if view.fabric.declared:
         for traffic_class in view.fabric.classes.lossless:
             if traffic_class.priority is not None:

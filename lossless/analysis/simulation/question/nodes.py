@@ -277,7 +277,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
 
 
 def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
-    """Attach a NIC to every open port, except failed ones and those with a missing input; return the first of these."""
+    """Attach a NIC to every open port that has not failed and lacks no input; return the first missing input."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):

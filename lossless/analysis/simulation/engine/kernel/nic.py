@@ -55,7 +55,7 @@ def take_turn(w: World, at: int) -> None:
 
 @kernel
 def send_next(w: World, at: int) -> None:
-    """Let the next queue pair of a NIC that may send send one frame, and set when the NIC looks again."""
+    """Send a frame of a NIC's next queue pair that may send, if there is one, and set when the NIC looks again."""
     link = w.links[np.uint64(at)]
     wake_at = max(link.busy_until, link.pfc_free_at)
     if w.clock.now >= wake_at:
