@@ -456,3 +456,64 @@ def stalled_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders:
 def _require_groups(groups: int) -> None:
     if groups < 1:
         raise QuantityError(f"a threshold is shared by at least one group, not {groups}")
+
+
+class PublishedCurve(NamedTuple):
+    """ECN thresholds in bytes and Pmax in percent as published, None where it is not stated.
+
+    With ``per_gbps`` thresholds are those for each Gb/s of the link.
+    """
+
+    kmin_bytes: int
+    kmax_bytes: int
+    pmax_percent: int | None
+    per_gbps: bool
+    source: str
+
+
+PUBLISHED_CURVES = (
+    PublishedCurve(
+        104_000, 312_000, None, False,
+        "sonic-net/sonic-buildimage device/inventec/x86_64-inventec_d6332-r0/INVENTEC-D6332/qos.json.j2 @086b03b",
+    ),
+    PublishedCurve(
+        150_000, 1_500_000, 100, False,
+        "CumulusNetworks/docs cumulus-linux-514, RDMA over Converged Ethernet - RoCE, @1ffba62",
+    ),
+    PublishedCurve(
+        1_048_576, 2_097_152, 5, False,
+        "sonic-net/sonic-buildimage files/build_templates/qos_config.j2 @086b03b",
+    ),
+    PublishedCurve(
+        2_000_000, 10_000_000, 5, False,
+        "sonic-net/sonic-buildimage device/arista/x86_64-arista_7280r4_32qf_32df/Arista-7280R4-32QF-32DF-64O/"
+        "qos.json.j2 @086b03b",
+    ),
+    PublishedCurve(
+        4_000, 16_000, 20, True,
+        "alibaba-edu/High-Precision-Congestion-Control simulation/run.py @c9e1885",
+    ),
+)  # fmt: skip
+"""Curves that vendors ship or recommend for lossless classes, and one that grows with the speed of the link."""
+
+
+class PublishedRange(NamedTuple):
+    """The range of each value of the published curves at one link speed, the least and the most."""
+
+    kmin_bytes: tuple[int, int]
+    kmax_bytes: tuple[int, int]
+    pmax_percent: tuple[int, int]
+
+
+def published_range(rate_bps: float) -> PublishedRange:
+    """Return the range that the published curves span at a link speed; those stated per Gb/s are scaled to it."""
+    scaled = [
+        tuple(
+            round(size * rate_bps / 1e9) if curve.per_gbps else size
+            for size in (curve.kmin_bytes, curve.kmax_bytes)
+        )
+        for curve in PUBLISHED_CURVES
+    ]
+    kmins, kmaxes = zip(*scaled, strict=True)
+    pmaxes = [curve.pmax_percent for curve in PUBLISHED_CURVES if curve.pmax_percent is not None]
+    return PublishedRange((min(kmins), max(kmins)), (min(kmaxes), max(kmaxes)), (min(pmaxes), max(pmaxes)))

@@ -6,11 +6,13 @@ closed forms.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.question.nodes import with_parameters
+from lossless.analysis.simulation.question.request import QUEUEING_DELAY_US
 from lossless.analysis.simulation.study.answer import checked_scenario
 from lossless.analysis.simulation.study.grid import TrialSetting
 from lossless.analysis.simulation.study.loss import step_time_ns
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.request import NamedQuestion, Question, TuneAsk
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import PeakOf, PortPeaks
+    from lossless.analysis.simulation.tune.space import ThresholdsNow
     from lossless.analysis.simulation.tune.tune import Tuned
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.formats.intent.class_changes import Place
@@ -191,7 +194,7 @@ class TuneResult(NamedTuple):
                 raise LosslessError("no setting was chosen, so that there is nothing to write")
             if not self.improves:
                 raise LosslessError(
-                    "what is configured is the best of all that was tried: there is nothing to write"
+                    f"nothing is proposed, so that there is nothing to write: {self.tuned.declined}"
                 )
             return self.state(chosen.row.setting)
         if not 1 <= place <= len(front):
@@ -244,7 +247,14 @@ class TunedIntent:
         changes = self._changes(TrialSetting())
         base = _fabric(_changed(self._document, changes), self._profile_dirs) if changes else self._fabric
         presets = (("now", now), *self._presets())
-        return TuneProblem(self._workloads(base), presets, self._ask.dcqcn, self._objection)
+        return TuneProblem(
+            self._workloads(base), presets, self._ask.dcqcn, self._objection, self._ask.step, self._bound_us()
+        )
+
+    def _bound_us(self) -> float:
+        """Return the largest p99 queueing delay that the intent allows the class."""
+        stated_ns = self._loaded.intent.classes[self._class].queueing_delay
+        return QUEUEING_DELAY_US if stated_ns is None else stated_ns / 1000
 
     def _raise_headroom(self, now: Sequence[tuple[str, Scenario]]) -> None:
         view = View(with_computed_buffers(self._fabric))
@@ -343,15 +353,29 @@ class TunedIntent:
         return None
 
     def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:
-        """Return the changes of the intent that declare a setting, and the headroom that was raised."""
+        """Return the changes that state a setting, and the headroom that was raised.
+
+        Alpha that stays as it is everywhere is not stated: it is that of the HWSKU, or stands in the intent already.
+        """
+        own_alpha = bool(setting.by_kind) and all(
+            own.dynamic_th == self._now[kind].thresholds.dynamic_th for kind, own in setting.by_kind
+        )
         thresholds = {
             (kind.role, round(kind.rate_bps)): {
-                INTENT_KEYS[name]: value for name, value in own._asdict().items() if value is not None
+                INTENT_KEYS[name]: value
+                for name, value in own._asdict().items()
+                if value is not None and not (own_alpha and name == "dynamic_th")
             }
             for kind, own in setting.by_kind
         }
         values = TunedValues(thresholds, self._headroom, dict(setting.dcqcn))
         return tuned_changes(self._loaded, self._class, values, self._role_of(), self._places())
+
+    @cached_property
+    def _now(self) -> ThresholdsNow:
+        """The thresholds of each kind of port as the intent has them."""
+        workloads = self._workloads(self._fabric)
+        return thresholds_now([case_of(name, scenario, (1,)) for name, scenario in workloads])
 
     def _places(self) -> tuple[Place, ...]:
         """Return each pair of a switch's role and the speed of one of its ports, once."""

@@ -19,6 +19,7 @@ from lossless.formats.intent.base import (
     RATE_PATTERN,
     AboveZero,
     Dscp,
+    Duration,
     LazyJsonSchema,
     Model,
     Percent,
@@ -350,6 +351,10 @@ class TrafficClassIntent(Model):
     """The WRED curve that marks packets, with exceptions where links or switches differ; `off` marks nothing. Left out:
     that of the preset, else nothing is marked.
     Example: `{min: 800 KiB, max: 3200 KiB, probability: 20%}`
+    """
+    queueing_delay: Duration | None = None
+    """The longest p99 queueing delay, with its unit, that thresholds of `lossless tune` may cause in any workload: the
+    time within which 99 % of all frames leave the queue of a switch port again. Left out: 50us. Example: `200us`
     """
     buffer: ClassBuffers | None = None
     """Thresholds and headroom of a lossless class, with exceptions where links or switches differ. Left out: those of

@@ -360,7 +360,7 @@ class Intent(Model, title="Intent"):
     """
     workloads: dict[Name, WorkloadIntent] = Field(default_factory=dict)
     """The traffic that `lossless tune` chooses thresholds for, by name; it changes nothing on any device. Left out: an
-    incast of 16 NIC ports into one.
+    incast of 16 NIC ports into one, a permutation of 16 and an all-to-all of 8.
     Example: `{checkpoint: {pattern: incast, nics: 17, size: 8 MiB}}`
     """
     failures: FailuresIntent = FailuresIntent.model_construct()

@@ -116,12 +116,16 @@ def is_compiled() -> bool:
     return compiled_before()
 
 
-DEFAULT = NamedQuestion("incast", Question(nics=17))
-"""The traffic of an intent without workloads: 16 NIC ports send to one, as in most guides."""
+DEFAULTS = (
+    NamedQuestion("incast", Question(nics=17, size_bytes=4 << 20)),
+    NamedQuestion("permutation", Question(pattern="permutation", nics=16, size_bytes=4 << 20)),
+    NamedQuestion("all-to-all", Question(pattern="all-to-all", nics=8, size_bytes=4 << 20)),
+)
+"""The traffic of an intent that declares none: 16 NIC ports to one, a permutation, and all to all."""
 
 
 def declared_questions(view: View, names: Sequence[str] = ()) -> tuple[NamedQuestion, ...]:
-    """Return the traffic to simulate for the named workloads of a fabric, or all; :data:`DEFAULT` if it has none.
+    """Return the questions of the workloads of a fabric, or of those that are named; without any, :data:`DEFAULTS`.
 
     Raises:
         ScenarioError: a workload that is named is not declared.
@@ -132,7 +136,7 @@ def declared_questions(view: View, names: Sequence[str] = ()) -> tuple[NamedQues
             known = suggestion(name, list(declared)) if declared else ": the intent declares none"
             raise ScenarioError(f"--workload: no workload is called {name!r}{known}")
     if not declared:
-        return (DEFAULT,)
+        return DEFAULTS
     wanted = [declared[name] for name in dict.fromkeys(names)] or list(declared.values())
     return tuple(question for workload in wanted for question in _questions(view, workload))
 

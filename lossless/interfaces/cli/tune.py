@@ -40,6 +40,7 @@ _VERSION = 1
 )  # fmt: skip
 @click.option("--class", "class_name", metavar="NAME", help="Lossless class (default: the first).")
 @click.option("--dcqcn", is_flag=True, help="Search DCQCN parameters of the NICs too.")
+@click.option("--step", is_flag=True, help="Search steps too: Kmin may equal Kmax.")
 @click.option(
     "--evaluations", type=Number(1), metavar="N", default=EVALUATIONS, show_default=True,
     help="How many settings to try at most.",
@@ -72,6 +73,7 @@ def command(
     workloads: tuple[str, ...],
     class_name: str | None,
     dcqcn: bool,
+    step: bool,
     evaluations: int,
     seeds: int,
     cluster: str | None,
@@ -100,7 +102,7 @@ def command(
     if output_dir is not None and Path(output_dir).exists() and not Path(output_dir).is_dir():
         raise click.BadParameter(f"{output_dir} is a file; name a folder", param_hint="'-o'")
     watch = _Watch(quiet=quiet)
-    ask = api.TuneAsk(class_name, workloads, dcqcn, evaluations, api.Limits(seeds=seeds))
+    ask = api.TuneAsk(class_name, workloads, dcqcn, evaluations, api.Limits(seeds=seeds), step)
     try:
         result = api.tune(
             path, ask, api_options((), profile_dirs), cluster=cluster, waiting=waiting,

@@ -56,7 +56,7 @@ LABELS = {
     "pause_count": "PFC Pause Count",
     "marking_ratio": "ECN Marking Ratio",
     "jct_ratio": "JCT Ratio",
-    "queue_us": "queueing delay",
+    "queue_us": "p99 queueing delay",
     "dynamic_th": "dynamic_th",
     "kmin_bytes": "Kmin",
     "kmax_bytes": "Kmax",

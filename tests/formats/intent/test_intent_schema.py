@@ -32,7 +32,7 @@ from lossless.formats.intent.policy import CongestionControlIntent
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load, load_text
-from lossless.interfaces.api.simulate import DEFAULT
+from lossless.interfaces.api.simulate import DEFAULTS
 from lossless.model.fabric.cluster import COLLECTIVE, MOST_PEERS, MOST_SENDERS, PATTERN
 from tests.formats.intent import (
     test_intent_contradictions as together,
@@ -133,9 +133,10 @@ def test_a_workload_is_documented_with_the_values_that_hold_where_they_are_left_
     said = {key: key_doc(text).description for key, text in texts.items()}
     assert f"Left out: {PATTERN.size}, and {COLLECTIVE.size}." in said["size"]
     assert f"up to {MOST_SENDERS + 1} in an incast, {MOST_PEERS} in other patterns" in said["nics"]
-    assert DEFAULT.question is not None
-    assert DEFAULT.question.nics is not None
-    assert f"an incast of {DEFAULT.question.nics - 1} NIC ports" in said["workloads"]
+    incast = DEFAULTS[0].question
+    assert incast is not None
+    assert incast.nics is not None
+    assert f"an incast of {incast.nics - 1} NIC ports" in said["workloads"]
     for kind in (PATTERN, COLLECTIVE):
         assert {kind.key, *kind.own_keys} <= said.keys()
 

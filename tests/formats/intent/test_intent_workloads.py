@@ -8,7 +8,7 @@ from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
-from lossless.interfaces.api.simulate import DEFAULT, declared_questions
+from lossless.interfaces.api.simulate import DEFAULTS, declared_questions
 from lossless.model.fabric.view import View
 from tests.formats.intent.intent_texts import SHAPE, said_of
 
@@ -106,7 +106,7 @@ def test_a_collective_is_its_own_traffic_and_its_worst_fan_in() -> None:
 
 
 def test_without_workloads_an_incast_stands_for_them() -> None:
-    assert declared_questions(view_of(SHAPE)) == (DEFAULT,)
+    assert declared_questions(view_of(SHAPE)) == DEFAULTS
 
 
 def test_workloads_change_nothing_on_any_device() -> None:

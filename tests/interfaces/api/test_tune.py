@@ -104,19 +104,44 @@ def test_the_front_has_no_setting_that_another_dominates() -> None:
 def test_what_is_written_is_what_was_tried_and_every_other_byte_stays(intent: Path) -> None:
     """The intent with the line, resolved again, has the thresholds of the setting at every kind of port."""
     result = api.tune(intent, SMALL)
-    stated = api.write_tuned(result)
+    stated = api.write_tuned(result, 1)
     assert intent.read_text() == stated.after
     assert _unchanged(stated.before, stated.after)
     again = tuned_intent(intent, SMALL, api.Options())
     now = again.problem().presets[0][1]
-    assert result.tuned.chosen is not None
-    assert _thresholds(now) == _given(result.tuned.chosen.row.setting)
+    assert _thresholds(now) == _given(result.tuned.front[0].setting)
+
+
+def test_the_bound_of_the_queueing_delay_is_that_of_the_class(tmp_path: Path) -> None:
+    """Eight NICs that begin at line rate fill the queue of the ninth whatever the marks: 1 us is out of reach."""
+    path = tmp_path / "fabric.yaml"
+    path.write_text((INTENT + WORKLOADS).replace("ecn:", "queueing_delay: 1us, ecn:", 1))
+    result = api.tune(path, SMALL)
+    assert result.tuned.bound_us == 1.0
+    assert not result.improves
+    assert "within 1 us: the least is" in result.tuned.declined
+    assert tuned_on(1).tuned.bound_us == 50.0
+
+
+def test_a_proposal_keeps_queues_short_slopes_and_alpha() -> None:
+    """Whatever is proposed: p99 no longer than now and within the bound, Kmin below Kmax, a gain for every change."""
+    tuned = tuned_on(1).tuned
+    assert tuned.chosen is not None
+    now = next(each for each in tuned.standings if each.name == "now")
+    assert tuned.chosen.row.kpis.queue_us <= now.searched.queue_us
+    assert (tuned.chosen.row.step == "now") is bool(tuned.declined)
+    for kind, own in tuned.chosen.row.setting.by_kind:
+        assert (own.kmin_bytes or 0) < (own.kmax_bytes or 1)
+        assert own.dynamic_th == tuned.now[kind].thresholds.dynamic_th
+    assert {each.parameter for each in tuned.chosen.reasons} == {
+        "dynamic_th", "kmin_bytes", "kmax_bytes", "pmax_percent",
+    }  # fmt: skip
 
 
 def test_any_setting_of_the_front_can_be_written() -> None:
     result = tuned_on(1)
     last = len(result.tuned.front)
-    assert result.stated(last).after != result.stated().before
+    assert result.stated(last).after != result.stated(1).before
     with pytest.raises(LosslessError, match=f"the front has {last:,} settings"):
         result.stated(last + 1)
 
@@ -164,10 +189,10 @@ def test_workloads_are_chosen_by_name_and_must_be_declared(intent: Path) -> None
         api.tune(intent, SMALL._replace(workloads=("shufle",)))
 
 
-def test_an_intent_without_workloads_is_tuned_for_an_incast(tmp_path: Path) -> None:
+def test_an_intent_without_workloads_is_tuned_for_several(tmp_path: Path) -> None:
     path = tmp_path / "fabric.yaml"
     path.write_text(INTENT)
-    assert list(api.tune(path, LEAST).workloads) == ["incast"]
+    assert list(api.tune(path, LEAST).workloads) == ["incast", "permutation", "all-to-all"]
 
 
 def test_dcqcn_parameters_are_searched_where_asked_for(intent: Path) -> None:

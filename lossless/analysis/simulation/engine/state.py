@@ -47,6 +47,7 @@ class SimState(NamedTuple):
     paths: Any  # i4: the links of each flow's path, then the flows that wait for others
     receivers: Any  # RECEIVER
     holds: Any  # HOLD
+    delays: Any  # i8: frames of the first class by how long they waited in a switch port, in steps
     probes: Any  # PROBE
     samples: Any  # f8: what each probe saw, a row for each time
     routes: Any  # i4: the fan of each switch toward each switch with hosts
@@ -122,6 +123,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
         paths=np.append(moved.paths, np.array(spreading.links, np.int32)),
         receivers=receivers,
         holds=holds,
+        delays=np.zeros(records.DELAY_STEPS, np.int64),
         probes=np.zeros(0, records.PROBE),
         samples=np.zeros((0, 0)),
         routes=spreading.routes,

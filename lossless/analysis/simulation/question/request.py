@@ -34,7 +34,9 @@ MOST_EVENTS = 2_000_000_000
 TUNE_SEEDS = 8
 """The default number of seeds of a search for thresholds; as many other seeds check its result."""
 EVALUATIONS = 1000
-"""The default number of settings that a tuning tries."""
+"""Default number of settings to try."""
+QUEUEING_DELAY_US = 50.0
+"""The largest p99 queueing delay of a class whose intent states none: a convention of this project."""
 
 
 class NamedTransfer(NamedTuple):
@@ -124,8 +126,8 @@ class TuneAsk(NamedTuple):
     """A tuning request: the class, the workloads, the parameters to search, and limits.
 
     ``class_name`` None is the first lossless class; without ``workloads`` by name, all workloads of the intent count.
-    ``dcqcn``: DCQCN parameters are searched too. ``evaluations`` is the number of settings to try, ``limits`` those of
-    each.
+    ``dcqcn``: DCQCN parameters are searched too; ``step``: Kmin may equal Kmax. ``evaluations`` is the number of
+    settings to try, ``limits`` those of each.
     """
 
     class_name: str | None = None
@@ -133,6 +135,7 @@ class TuneAsk(NamedTuple):
     dcqcn: bool = False
     evaluations: int = EVALUATIONS
     limits: Limits = Limits(seeds=TUNE_SEEDS)
+    step: bool = False
 
 
 class TuneProgress(NamedTuple):

@@ -17,6 +17,7 @@ from lossless.analysis.buffers.ecn_marking import alpha
 from lossless.analysis.buffers.verdict import HEADROOM_EDGE_FRAMES
 from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.network import SimTrim, SimWred
+from lossless.analysis.simulation.engine.records import DELAY_STEP_PS
 from lossless.analysis.simulation.engine.run import Simulation, longest_pauses
 from lossless.analysis.simulation.engine.wiring import dcqcn_params, dcqcn_sets
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
@@ -156,13 +157,13 @@ class Trial(NamedTuple):
     """The results of one setting with one seed, as :mod:`lossless.analysis.simulation.study.measure` defines them.
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
-    of a transmitter in a switch, which a watchdog observes. ``margin_bytes`` is the least free part of a used headroom,
-    None if none was used; ``pool_margin_bytes`` the same of a shared headroom pool that is smaller than the sum of its
-    headrooms. ``cycle``: paused links formed a cycle at the end; ``cut``: traffic was still under way then.
-    ``paused_ps`` is the total time in pause of all transmitters that switches paused, ``pauses_begun`` counts those
-    pauses: pauses that a slow or dead NIC requests do not count. ``frames`` counts frames of transfers that arrived,
-    ``done_ps`` is when the last transfer that arrived whole did, ``pfc_first``: a pause was requested before any frame
-    was marked; ``queue_ps`` is the longest time that a queue at its peak depth takes to empty at line rate.
+    of a switch's own, which a watchdog observes. ``margin_bytes`` is the least free part of a used headroom,
+    ``pool_margin_bytes`` the same of a shared headroom pool, None if none was used. ``cycle``: paused links formed a
+    cycle at the end; ``cut``: traffic was still under way then. ``paused_ps`` is the total time in pause of all
+    transmitters that switches paused, ``pauses_begun`` counts those pauses: pauses that a slow or dead NIC requests do
+    not count. ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last transfer that arrived
+    whole did, ``pfc_first``: a pause was requested before any frame was marked; ``p99_queue_ps`` is the time
+    within which 99 % of all frames leave the queue of a switch port again, pauses included.
     """
 
     drops: int
@@ -183,7 +184,7 @@ class Trial(NamedTuple):
     frames: int
     done_ps: int
     pfc_first: bool
-    queue_ps: int
+    p99_queue_ps: int
     pauses_begun: int
 
 
@@ -260,7 +261,6 @@ class Bench:
         self._simulation = Simulation(instance.network, seed)
         state, index = self._simulation.state, self._simulation.index
         self._class = slice(0, None, index.classes)
-        self._ps_per_byte = np.repeat(state.links["ps_per_byte"], index.classes)
         self._ports = _ports(state, index)
         self._kinds: dict[PortKind, _Ports] = {}
         self._given_pools = _given_pools(instance.network)
@@ -348,7 +348,7 @@ class Bench:
             done_ps=int(state.flows["done_at"][self._counted].max(initial=0)),
             pfc_first=_before(int(clock["first_pause_at"]), int(clock["first_mark_at"])),
             pauses_begun=self._pauses_begun(),
-            queue_ps=int((state.queues["max_bytes"] * self._ps_per_byte).max()),
+            p99_queue_ps=_percentile_ps(state.delays, 0.99),
         )
 
     def _dropped_beside(self) -> int:
@@ -386,6 +386,12 @@ class Bench:
         over = _promised(self._simulation.state) > units["headroom_pool_bytes"]
         left = (units["headroom_pool_bytes"] - units["max_headroom"])[over]
         return int(left.min()) if len(left) else None
+
+
+def _percentile_ps(delays: Any, part: float) -> int:
+    """Return the delay that this part of the frames does not exceed: the upper end of its step, 0 without frames."""
+    below = delays.cumsum()
+    return 0 if below[-1] == 0 else (int(np.searchsorted(below, part * below[-1])) + 1) * DELAY_STEP_PS
 
 
 def _before(first_at: int, second_at: int) -> bool:

@@ -10,7 +10,8 @@ The trial of a setting on every workload and seed is the work of one worker of a
 from __future__ import annotations
 
 from functools import partial
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     "safe before on the edge before unsafe; then fewest runs with PFC before the first ECN mark, shortest PFC Pause"
-    " Duration, lowest JCT Ratio, shortest queueing delay"
+    " Duration, lowest JCT Ratio, shortest p99 queueing delay"
 )
 """The order of settings, the best first: no criterion is weighed against another."""
 _PARTS = 100
@@ -56,8 +57,9 @@ class WorkloadKpis(NamedTuple):
 
     With a ``dead_nic`` on purpose, pauses and the JCT Ratio are meaningless: the watchdog ends the storm, or does not.
     ``pfc_before_ecn`` counts seeds in which a pause was requested before any frame was marked. ``headroom_left_bytes``
-    is None if no headroom was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time,
-    None without a watchdog, and with a dead NIC.
+    is None if none was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time, None
+    without a watchdog, and if a dead NIC is the cause. ``queue_us`` is the p99 queueing delay: the time within
+    which 99 % of all frames leave the queue of a switch port again.
     """
 
     name: str
@@ -72,7 +74,7 @@ class WorkloadKpis(NamedTuple):
     marking_ratio: Spread
     jct_ratio: Spread
     queue_bytes: int
-    queue_us: float
+    queue_us: Spread
     headroom_left_bytes: int | None
     of_detection: float | None
 
@@ -81,9 +83,8 @@ class Kpis(NamedTuple):
     """Key figures of a threshold setting over all workloads; ``workloads`` has those of each.
 
     ``pause_share`` is how many ports were in pause on average: the PFC Pause Duration of all ports over the workload's
-    time at line rate. It and ``jct_ratio`` are means over workloads of the mean over seeds. ``queue_us`` is the longest
-    that a queue took to empty at line rate: the queueing delay of the frame that found it deepest. Workloads with a
-    dead NIC count in ``verdict`` alone.
+    time at line rate. Of that and of the JCT Ratio it is the mean over workloads of the mean over seeds. ``queue_us``
+    is the p99 queueing delay of the worst workload, the mean over its seeds.
     """
 
     verdict: BufferVerdict
@@ -129,7 +130,7 @@ def kpis(cases: Sequence[Case], tried: Tried) -> Kpis:
         pfc_before_ecn=sum(each.pfc_before_ecn for _, each in timed),
         pause_share=_mean(each.pause_us.mean * 1000 / case.step_ns for case, each in timed),
         jct_ratio=_mean(each.jct_ratio.mean for _, each in timed),
-        queue_us=max((each.queue_us for _, each in timed), default=0.0),
+        queue_us=max((each.queue_us.mean for _, each in timed), default=0.0),
         workloads=tuple(shown),
     )
 
@@ -137,6 +138,109 @@ def kpis(cases: Sequence[Case], tried: Tried) -> Kpis:
 def _mean(values: Iterable[float]) -> float:
     known = list(values)
     return fmean(known) if known else 0.0
+
+
+class SeedFigures(NamedTuple):
+    """The compared figures of a setting under one seed, in their order, over all workloads as in :class:`Kpis`."""
+
+    pfc_before_ecn: float
+    pause_share: float
+    jct_ratio: float
+    queue_us: float
+
+
+def seed_figures(cases: Sequence[Case], tried: Tried) -> tuple[SeedFigures, ...]:
+    """Return the compared figures seed by seed; a workload without randomness has the same figures under each."""
+    timed = [(case, trials) for case, trials in zip(cases, tried, strict=True) if not case.dead_nic]
+    seeds = max((len(trials) for _, trials in timed), default=0)
+    return tuple(
+        _figures([(case, trials[at % len(trials)]) for case, trials in timed]) for at in range(seeds)
+    )
+
+
+def _figures(runs: Sequence[tuple[Case, Trial]]) -> SeedFigures:
+    return SeedFigures(
+        sum(trial.pfc_first for _, trial in runs),
+        _mean(trial.paused_ps / 1000 / case.step_ns for case, trial in runs),
+        _mean(_jct_ratio(case, trial) for case, trial in runs),
+        max(trial.p99_queue_ps for _, trial in runs) / 1e6,
+    )
+
+
+class Effect(NamedTuple):
+    """The decrease of one figure from a setting to another: the mean over seeds, and its 95 % confidence interval.
+
+    It is in percent of the first setting's figure. Ports in pause are in percent of one port's time, and runs with PFC
+    before ECN in runs a seed.
+    """
+
+    figure: str
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def gains(self) -> bool:
+        """Whether the figure falls by :data:`LEAST_GAIN` at least, and beyond the noise of the seeds."""
+        return self.low > 0 and (self.figure == "pfc_before_ecn" or self.mean >= LEAST_GAIN)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the figure rises beyond the noise of the seeds, and by more than a hundredth."""
+        return self.high < 0 and (self.figure == "pfc_before_ecn" or self.mean < -_NO_LOSS)
+
+    def __str__(self) -> str:
+        """Return the effect in words, with its interval."""
+        name, unit = _WORDS[self.figure]
+        least, most = (self.low, self.high) if self.mean >= 0 else (-self.high, -self.low)
+        interval = "" if least == most else f" (95 % interval {least:.1f} to {most:.1f})"
+        return f"{name} {abs(self.mean):.1f}{unit} {'less' if self.mean >= 0 else 'more'}{interval}"
+
+
+LEAST_GAIN = 2.0
+"""The least gain of a proposal in percent, a convention of this project: a change of every switch costs a maintenance
+window, and the model is compared with other simulators to a few percent (docs/validation.md)."""
+_WORDS = {
+    "pfc_before_ecn": ("runs with PFC before ECN", " a seed"),
+    "pause_share": ("PFC Pause Duration", " % of a port's time"),
+    "jct_ratio": ("completion time", " %"),
+    "queue_us": ("p99 queueing delay", " %"),
+}
+_NO_LOSS = 1.0
+"""Percent that a figure may rise when a value goes back to what is configured: the step in which settings are compared.
+"""
+_T_975 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13)
+"""The 97.5 % point of Student's t distribution with 1, 2, 3 ... degrees of freedom; the last is used above too."""
+
+
+def effects(before: Sequence[SeedFigures], after: Sequence[SeedFigures]) -> tuple[Effect, ...]:
+    """Return the effect of going from a setting to another on each figure, seed by seed under the same seeds."""
+    return tuple(
+        _effect(name, [seed[at] for seed in before], [seed[at] for seed in after])
+        for at, name in enumerate(SeedFigures._fields)
+    )
+
+
+def _effect(name: str, before: Sequence[float], after: Sequence[float]) -> Effect:
+    if not before:
+        return Effect(name, 0.0, 0.0, 0.0)
+    whole = {"pfc_before_ecn": 1.0, "pause_share": 1.0}.get(name, fmean(before) or 1.0)
+    unit = 1.0 if name == "pfc_before_ecn" else 100.0
+    falls = [unit * (was - now) / whole for was, now in zip(before, after, strict=True)]
+    mean = fmean(falls)
+    if len(falls) < 2:
+        return Effect(name, mean, mean, mean)
+    freedom = len(falls) - 1
+    point = _T_975[min(freedom, len(_T_975)) - 1]
+    half = point * stdev(falls) / sqrt(len(falls))
+    return Effect(name, mean, mean - half, mean + half)
+
+
+def gain_of(found: Sequence[Effect]) -> Effect | None:
+    """Return the first figure in their order that gains, None where none gains, or any loses."""
+    if any(effect.loses for effect in found):
+        return None
+    return next((effect for effect in found if effect.gains), None)
 
 
 def workload_kpis(case: Case, trials: Sequence[Trial]) -> WorkloadKpis:
@@ -156,7 +260,7 @@ def workload_kpis(case: Case, trials: Sequence[Trial]) -> WorkloadKpis:
         marking_ratio=_spread(trials, lambda trial: trial.marks / max(1, trial.frames)),
         jct_ratio=_spread(trials, lambda trial: _jct_ratio(case, trial)),
         queue_bytes=max(trial.egress_bytes for trial in trials),
-        queue_us=max(trial.queue_ps for trial in trials) / 1e6,
+        queue_us=_spread(trials, lambda trial: trial.p99_queue_ps / 1e6),
         headroom_left_bytes=min(left, default=None),
         of_detection=None
         if limits.pause_edge_ns == float("inf")

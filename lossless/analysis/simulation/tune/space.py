@@ -17,7 +17,13 @@ from itertools import product
 from math import log2, prod, sqrt
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH, alpha, group_threshold_bytes
+from lossless.analysis.buffers.ecn_marking import (
+    DYNAMIC_TH,
+    PUBLISHED_CURVES,
+    alpha,
+    group_threshold_bytes,
+    published_range,
+)
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.tune.kpis import Attempt, kpis
@@ -125,10 +131,12 @@ class SearchSpace(NamedTuple):
 
     ECN thresholds along an axis are those of the slowest kind; others have them in proportion to their speed, as the
     bytes in flight until senders react grow with it. Where that is not best, the search kind by kind finds out.
+    ``alphas`` are the exponents of alpha of kinds, where no axis has them.
     """
 
     kinds: tuple[PortKind, ...]
     axes: tuple[Axis, ...]
+    alphas: Mapping[PortKind, int | None] = {}
 
     def points(self) -> Iterator[tuple[int, ...]]:
         """Yield every combination of values in which Kmin is not above Kmax, the last axis changing fastest."""
@@ -154,14 +162,48 @@ class SearchSpace(NamedTuple):
     def _thresholds(self, values: Mapping[str, int], kind: PortKind) -> ThresholdSetting:
         factor = kind.rate_bps / self.kinds[0].rate_bps
         kmin, kmax = (_scaled(values.get(name), factor) for name in ("kmin", "kmax"))
-        return ThresholdSetting(values.get("dynamic_th"), kmin, kmax, values.get("pmax"))
+        exponent = values.get("dynamic_th", self.alphas.get(kind))
+        return ThresholdSetting(exponent, kmin, kmax, values.get("pmax"))
 
 
 _THRESHOLDS = ("dynamic_th", "kmin", "kmax", "pmax")
+NARROWEST = min(curve.kmax_bytes / curve.kmin_bytes for curve in PUBLISHED_CURVES)
+"""The least Kmax over Kmin that is searched, that of the narrowest published curve: below it a curve nears a step,
+above which every frame is marked and all senders of a queue slow down together.
+"""
+
+
+def is_sloped(own: ThresholdSetting) -> bool:
+    """Return whether marking rises along a slope from Kmin to Kmax; true without a curve."""
+    return own.kmin_bytes is None or own.kmax_bytes is None or own.kmax_bytes >= NARROWEST * own.kmin_bytes
 
 
 def _scaled(size_bytes: int | None, factor: float) -> int | None:
     return None if size_bytes is None else round(size_bytes * factor / KIB) * KIB
+
+
+class OutOfRange(NamedTuple):
+    """A value of a setting that lies outside the published range at the speed of its ports."""
+
+    kind: PortKind
+    parameter: str
+    value: int
+    least: int
+    most: int
+
+
+def outside_published(
+    setting: TrialSetting, now: Mapping[PortKind, PortThresholds]
+) -> tuple[OutOfRange, ...]:
+    """Return the values that leave the published range, those that are configured so already left out."""
+    return tuple(
+        OutOfRange(kind, name, value, *ends)
+        for kind, own in setting.by_kind
+        for name, ends in published_range(kind.rate_bps)._asdict().items()
+        if (value := getattr(own, name)) is not None
+        and value != getattr(now[kind].thresholds, name)
+        and not ends[0] <= value <= ends[1]
+    )
 
 
 def in_order(values: Mapping[str, int]) -> bool:
@@ -236,8 +278,8 @@ _COARSE_SHARE = 0.6
 """The part of all settings that the first grid may take; the rest is for later steps."""
 _MOST_UNFIT = 4
 """How many times more points than settings a grid may have; the others do not mark before PFC."""
-_MOST_VALUES = 16
-"""The most values of an axis in the first grid: as many as alpha has."""
+_MOST_VALUES = 8
+"""Values of an axis in the first grid: neighbors then differ by half to double over the published range."""
 _REFINED = 3
 """Times that the grid is made finer around the best setting: each time the steps are halved."""
 _BY_KIND = 2
@@ -261,10 +303,15 @@ class ThresholdSearch:
         cases: Sequence[Case],
         now: Mapping[PortKind, PortThresholds],
         evaluations: int,
+        *,
+        steps: bool = False,
     ) -> None:
-        """Start without results; ``run`` tries settings on the first variant, and ``cases`` are its workloads."""
+        """Start without results; ``run`` tries settings on the first variant, and ``cases`` are its workloads.
+
+        With ``steps`` curves may be narrower than :data:`NARROWEST`.
+        """
         self._run, self._cases = run, cases
-        self.now, self.left = now, evaluations
+        self.now, self.left, self._steps = now, evaluations, steps
         self._tried: dict[TrialSetting, TriedSetting] = {}
 
     @property
@@ -281,8 +328,9 @@ class ThresholdSearch:
             self._tried[setting] = TriedSetting(setting, kpis(self._cases, tried), step)
 
     def fits(self, setting: TrialSetting) -> bool:
-        """Return whether a setting may be tried: it marks before PFC."""
-        return marks_before_pfc(setting, self.now)
+        """Return whether a setting may be tried at all."""
+        sloped = self._steps or all(is_sloped(own) for _, own in setting.by_kind)
+        return sloped and marks_before_pfc(setting, self.now)
 
     def ranked(self) -> list[TriedSetting]:
         """Return all settings that were tried, the best first; among equals the one nearest to the configured one."""
@@ -327,6 +375,24 @@ def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting
         points |= {grid.setting(point): point for point in grid.points()}
         search.attempt(points, "refined")
     return points
+
+
+def search_alpha(search: ThresholdSearch) -> None:
+    """Try each alpha at all ports, with the curve of the best setting."""
+    if not search.rows:
+        return
+    best = search.best().setting
+    if any(own.dynamic_th is None for _, own in best.by_kind):
+        return
+    search.attempt(
+        (
+            best._replace(
+                by_kind=tuple((kind, own._replace(dynamic_th=exponent)) for kind, own in best.by_kind)
+            )
+            for exponent in DYNAMIC_TH
+        ),
+        "alpha",
+    )
 
 
 def search_by_kind(search: ThresholdSearch, kinds: Sequence[PortKind]) -> None:

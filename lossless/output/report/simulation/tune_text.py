@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
-    from lossless.analysis.simulation.tune.space import TriedSetting
-    from lossless.analysis.simulation.tune.tune import Choice, PortMargin, Standing, Tuned
+    from lossless.analysis.simulation.tune.space import OutOfRange, TriedSetting
+    from lossless.analysis.simulation.tune.tune import Choice, PortMargin, Reason, Standing, Tuned
     from lossless.checks.thresholds.tuned_intent import TuneResult
 
 
@@ -56,6 +56,8 @@ def tune_data(result: TuneResult) -> Data:
         "settings": [_row(row) for row in tuned.rows],
         "assumed": list(tuned.assumed),
         "fresh": None if tuned.fresh is None else _kpis(tuned.fresh),
+        "bound_us": tuned.bound_us,
+        "declined": tuned.declined or None,
     }
 
 
@@ -80,6 +82,10 @@ def _choice(choice: Choice, margins: tuple[PortMargin, ...]) -> Data:
         "near": [{"change": each.change, **_kpis(each.kpis)} for each in choice.near],
         "worst_change": choice.worst.change,
         "rejected": [{**_setting(each.setting), "reason": each.reason} for each in choice.rejected],
+        "gain": None if choice.gain is None else choice.gain._asdict(),
+        "reasons": [_of_kind(each) for each in choice.reasons],
+        "outside_published": [_of_kind(each) for each in choice.outside],
+        "outside_gain": None if choice.outside_gain is None else choice.outside_gain._asdict(),
         "margins": [
             {
                 "role": margin.kind.role,
@@ -90,6 +96,12 @@ def _choice(choice: Choice, margins: tuple[PortMargin, ...]) -> Data:
             for margin in margins
         ],
     }
+
+
+def _of_kind(each: Reason | OutOfRange) -> Data:
+    role, rate_bps = each.kind
+    values = {name: value for name, value in each._asdict().items() if name != "kind"}
+    return {"role": role, "rate_bps": round(rate_bps), **values}
 
 
 def _standing(standing: Standing, tuned: Tuned) -> Data:
@@ -119,7 +131,7 @@ _WORDS = """\
 PFC Pause Duration, PFC Pause Count, ECN Marking Ratio and JCT Ratio are those of
 `draft-calabria-bmwg-ai-fabric-training-bench` (`fcalabri/bmwg-ai-fabric-training-bench` @e19e018): time in pause,
 summed over all ports, pauses asked for, share of frames that were marked, and time to completion over the time at line
-rate. The queueing delay is how long the deepest queue takes to empty.
+rate. The p99 queueing delay is the time within which 99 % of all frames leave the queue of a switch port again.
 """
 _STYLE = TextStyle(columns=120, verbose=True)
 
@@ -143,6 +155,7 @@ _STEPS = {
     "now": "as configured",
     "grid": "on the grid",
     "refined": "on finer grids around the best",
+    "alpha": "with another alpha",
     "by kind": "at one kind of port after another",
     "optuna": "with DCQCN parameters, by optuna",
 }
@@ -245,9 +258,17 @@ def _value(name: str, value: int) -> str:
 
 
 def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) -> Iterator[str]:
-    if line is None:
-        yield wrapped("nothing to write: what is configured is the best of all that was tried", style)
+    if tuned.declined:
+        yield wrapped(f"nothing is proposed: {tuned.declined}", style)
+        yield wrapped(
+            f"queueing_delay of class {tuned.class_name} in the intent sets the bound ({tuned.bound_us:g} us); --write"
+            " PLACE takes a setting of the front",
+            style,
+        )
     else:
+        gain = "the only one that is safe" if chosen.gain is None else f"{chosen.gain}"
+        yield wrapped(f"proposed, against what is configured: {gain}", style)
+    if line is not None:
         yield "in the intent (--write puts it there):"
         yield wrapped(line, style, "  ")
     yield ""
@@ -261,6 +282,32 @@ def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) ->
     dcqcn = chosen.row.setting.dcqcn
     if dcqcn:
         yield wrapped("DCQCN: " + ", ".join(f"{name} {value}" for name, value in dcqcn), style)
+    if not tuned.declined:
+        yield from _reasons(chosen, style)
+
+
+def _reasons(chosen: Choice, style: TextStyle) -> Iterator[str]:
+    """Yield why each parameter has its value, once for all ports of one reason; then what leaves published ranges."""
+    ports: dict[tuple[str, str], list[str]] = {}
+    for each in chosen.reasons:
+        where = f"{each.kind.role} {format_rate(round(each.kind.rate_bps))}"
+        ports.setdefault((LABELS[each.parameter], each.why), []).append(where)
+    for (name, why), places in ports.items():
+        yield wrapped(f"{name} ({', '.join(places)}): {why}", style)
+    for value in chosen.outside:
+        yield wrapped(
+            f"outside the published range: {LABELS[value.parameter]} {_amount(value.parameter, value.value)} at"
+            f" {value.kind.role} {format_rate(round(value.kind.rate_bps))} ports; published are"
+            f" {_amount(value.parameter, value.least)} to {_amount(value.parameter, value.most)}",
+            style,
+        )
+    if chosen.outside:
+        gain = chosen.outside_gain or "no setting within it is safe and has queues that are short enough"
+        yield wrapped(f"against the best setting within the published range: {gain}", style)
+
+
+def _amount(parameter: str, value: int) -> str:
+    return f"{value} %" if parameter == "pmax_percent" else format_bytes(value)
 
 
 def _port_row(
@@ -337,7 +384,7 @@ def _figures(seen: WorkloadKpis) -> tuple[str, ...]:
         _range(seen.pause_count, "{:,.0f}"),
         _range([100 * value for value in seen.marking_ratio], "{:.1f}"),
         _range(seen.jct_ratio, "{:.3f}"),
-        f"{seen.queue_us:,.0f}",
+        _range(seen.queue_us, "{:,.0f}"),
         "not used" if left is None else "ran out" if seen.drops else f"{left:,}",
     )
 
@@ -359,11 +406,8 @@ def _flatness(chosen: Choice, style: TextStyle) -> Iterator[str]:
     )
     near = ((each.change, *_brief(each.kpis)) for each in chosen.near)
     yield table([heads, ("none", *_brief(chosen.row.kpis)), *near], style, "  ", whole=True)
-    if chosen.place > 1:
-        yield wrapped(
-            f"it has place {chosen.place} of the front: those before it lose more by some small change",
-            style,
-        )
+    if chosen.place is not None:
+        yield wrapped(f"it has place {chosen.place} of the front", style)
     for each in chosen.rejected:
         yield wrapped(f"not taken: {each.reason}", style)
 

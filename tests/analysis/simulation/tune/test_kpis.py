@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.verdict import BufferVerdict
-from lossless.analysis.simulation.tune.kpis import Kpis, front
+from lossless.analysis.simulation.tune.kpis import Kpis, SeedFigures, effects, front, gain_of
 
 VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe")
 KPIS = st.builds(
@@ -56,3 +56,27 @@ def test_the_front_is_what_no_other_safe_setting_dominates(rows: list[Kpis]) -> 
     assert len(found) == len(best)
     assert list(found) == sorted(found, key=lambda row: row.rank)
     assert all(any(no_worse(kept, row) for kept in found) for row in safe)
+
+
+def figures(*jct_ratios: float, queue_us: float = 40) -> tuple[SeedFigures, ...]:
+    return tuple(SeedFigures(0, 0.0, jct_ratio, queue_us) for jct_ratio in jct_ratios)
+
+
+def test_a_gain_is_two_percent_and_beyond_the_noise_of_the_seeds() -> None:
+    now = figures(1.5, 1.6, 1.7, 1.8)
+    same_each = figures(1.45, 1.54, 1.65, 1.74)
+    small = figures(1.485, 1.584, 1.683, 1.782)
+    noisy = figures(1.2, 1.9, 1.3, 2.0)
+    gain = gain_of(effects(now, same_each))
+    assert gain is not None
+    assert (gain.figure, gain.low > 0, 2 < gain.mean < 4) == ("jct_ratio", True, True)
+    assert gain_of(effects(now, small)) is None
+    assert gain_of(effects(now, noisy)) is None
+    assert gain_of(effects(now, now)) is None
+
+
+def test_what_gains_in_one_figure_and_loses_in_another_is_no_gain() -> None:
+    now, other = figures(1.5, 1.6), figures(1.2, 1.28, queue_us=80)
+    assert gain_of(effects(now, figures(1.2, 1.28))) is None or effects(now, other)[3].loses
+    assert effects(now, other)[3].loses
+    assert gain_of(effects(now, other)) is None

@@ -62,7 +62,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], ThresholdSearch]:
         return shown[tried[0][0]]  # type: ignore[index]
 
     monkeypatch.setattr(under_test, "kpis", read)
-    return lambda evaluations: ThresholdSearch(run, (), NOW, evaluations)
+    return lambda evaluations: ThresholdSearch(run, (), NOW, evaluations, steps=True)
 
 
 def searched(search: ThresholdSearch) -> ThresholdSearch:
@@ -182,3 +182,25 @@ def test_the_points_of_a_grid_are_counted(many: int) -> None:
     assert len(points) == grid.size == len(set(points))
     names = [axis.name for axis in AXES]
     assert all(in_order(dict(zip(names, point, strict=True))) for point in points)
+
+
+def test_a_step_is_tried_only_where_it_is_asked_for() -> None:
+    """Kmin = Kmax marks every frame above one depth; the narrowest published curve has twice Kmin at Kmax."""
+    curves = {ratio: ThresholdSetting(0, 1 << 20, round(ratio * (1 << 20)), 100) for ratio in (1, 1.9, 2, 8)}
+    for steps, tried in ((False, {2, 8}), (True, {1, 1.9, 2, 8})):
+        search = ThresholdSearch(lambda _: (), (), NOW, 10, steps=steps)
+        fit = {ratio for ratio, own in curves.items() if search.fits(TrialSetting(by_kind=((LEAF, own),)))}
+        assert fit == tried
+
+
+def test_a_value_is_outside_the_published_range_at_the_speed_of_its_ports() -> None:
+    """At 800 Gb/s thresholds that grow with the speed reach 3.2 MB and 12.8 MB, at 400 Gb/s the others are larger."""
+    own = ThresholdSetting(0, 3_000_000, 11_000_000, 100)
+    setting = TrialSetting(by_kind=((LEAF, own), (SPINE, own)))
+    outside = under_test.outside_published(setting, NOW)
+    assert [(each.kind, each.parameter, each.most) for each in outside] == [
+        (LEAF, "kmin_bytes", 2_000_000),
+        (LEAF, "kmax_bytes", 10_000_000),
+    ]
+    configured = {kind: PortThresholds(own, POOL_BYTES) for kind in NOW}
+    assert under_test.outside_published(setting, configured) == ()

@@ -18,7 +18,7 @@ from lossless.analysis.simulation.engine.kernel.memory import (
     wants_resume,
 )
 from lossless.analysis.simulation.engine.kernel.pfc import blocked, put_on_wire, resume, start_sending
-from lossless.analysis.simulation.engine.records import NEVER
+from lossless.analysis.simulation.engine.records import DELAY_STEP_PS, DELAY_STEPS, NEVER
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.memory import World
@@ -161,6 +161,8 @@ def forward(w: World, at: int) -> None:
     queue = w.queues[np.uint64(at * w.classes + priority)]
     queue.sent_frames += 1
     queue.sent_bytes += frame.wire_bytes
+    if priority == 0:
+        w.delays[np.uint64(min((w.clock.now - frame.arrives_at) // DELAY_STEP_PS, DELAY_STEPS - 1))] += 1
     if queue.wred == _MARKS:
         mark(w, queue, frame)
     elif queue.until_sent:

@@ -213,6 +213,7 @@ class World(NamedTuple):
     paths: Any
     receivers: Any
     holds: Any
+    delays: Any
     probes: Any
     samples: Any
     routes: Any

@@ -39,14 +39,14 @@ from lossless.analysis.simulation.engine.records import NEVER
 @entry
 def attend(
     clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
-    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
-    fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, delays: Any, probes: Any, samples: Any,
+    routes: Any, fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
     pullers: Any, classes: int, bits: int,
 ) -> None:  # fmt: skip
     """Run the next event, which is a rare one."""
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
-        probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
+        delays, probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
         classes, bits,
     )  # fmt: skip
     w.clock.now = agenda[1] >> bits
@@ -101,8 +101,8 @@ SPARE_FRAMES = 64
 @entry
 def run(
     clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
-    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
-    fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, delays: Any, probes: Any, samples: Any,
+    routes: Any, fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
     pullers: Any, classes: int, bits: int, until: int, events: int,
 ) -> int:  # fmt: skip
     """Run up to ``events`` events, none after ``until`` (ps); return why the run stopped."""
@@ -110,7 +110,7 @@ def run(
     # measured), and a run with rare events makes two calls for each of them. All functions below take the one World.
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
-        probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
+        delays, probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
         classes, bits,
     )  # fmt: skip
     spare = SPARE_FRAMES + len(queues)
