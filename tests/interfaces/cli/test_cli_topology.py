@@ -472,3 +472,13 @@ def test_a_fabric_of_another_transport_is_refused_in_one_line(cli: Cli, example:
         outcome = cli("topology", intent, *more)
         assert (outcome.code, outcome.out, outcome.err.count("\n")) == (2, "", 1)
         assert says in outcome.err
+
+
+@pytest.mark.parametrize(("links", "switches"), [(0, 0), (1, 0), (0, 1), (2, 1)])
+def test_no_column_is_about_failures_that_need_not_be_tolerated(links: int, switches: int, cli: Cli) -> None:
+    failures = f"failures: {{links: {links}, switches: {switches}}}\n"
+    Path("fabric.yaml").write_text(HEAD + failures + "topology:\n" + SHAPES["leaf_spine"])
+    text = cli("topology", "fabric.yaml").out
+    assert "without 0" not in text
+    assert ("without" in text) is bool(links or switches)
+    assert ("failures are the worst case" in text) is bool(links or switches)

@@ -276,9 +276,9 @@ def _blocks(capacity: FabricCapacity, style: TextStyle) -> Iterator[str]:
     lines = [*_across(capacity.bisection, style), *_per_gpu(capacity.per_gpu, style)]
     if lines:
         yield "\n".join(lines)
-    if capacity.tiers:
+    if capacity.tiers and (capacity.failed.links or capacity.failed.switches):
         yield "every figure is for one direction; failures are the worst case of that many"
-    elif lines:
+    elif capacity.tiers or lines:
         yield "every figure is for one direction"
     if gone := capacity.failed.out_of_service:
         yield wrapped(f"failures come on top of what is out of service: {', '.join(gone)}", style)
@@ -293,16 +293,19 @@ def _tiers(tiers: Sequence[TierCapacity], failed: ToleratedFailures, style: Text
         f"below ({unit})",
         f"above ({unit})",
         "ratio",
-        f"without {links} {'link' if links == 1 else 'links'} ({unit})",
-        "ratio",
-        f"without {switches} {'switch' if switches == 1 else 'switches'} above ({unit})",
-        "ratio",
+        *((f"without {links} {'link' if links == 1 else 'links'} ({unit})", "ratio") if links else ()),
+        *(
+            (f"without {switches} {'switch' if switches == 1 else 'switches'} above ({unit})", "ratio")
+            if switches
+            else ()
+        ),
     )
-    return table([heads, *(_tier(tier, scale) for tier in tiers)], style)
+    return table([heads, *(_tier(tier, failed, scale) for tier in tiers)], style)
 
 
-def _tier(tier: TierCapacity, scale: float) -> tuple[str, ...]:
-    left = ((f"{after.up_bps / scale:,g}", _ratio(after.ratio)) for after in tier.after)
+def _tier(tier: TierCapacity, failed: ToleratedFailures, scale: float) -> tuple[str, ...]:
+    wanted = zip((failed.links, failed.switches), tier.after, strict=True)
+    left = ((f"{after.up_bps / scale:,g}", _ratio(after.ratio)) for many, after in wanted if many)
     below, above = (f"{bps / scale:,g}" for bps in (tier.down_bps, tier.up_bps))
     figures = (below, above, _ratio(tier.ratio), *(cell for pair in left for cell in pair))
     return (_switches_of_role(tier.role, tier.switches), *figures)
