@@ -95,7 +95,7 @@ _UNKNOWN = "unknown"
 _WHAT = (
     "what the vendor ships for this HWSKU",
     "what SONiC's dynamic buffer model computes",
-    "what is enough for full-size frames, with a peer as slow as IEEE 802.3 allows",
+    "what is enough for full frames, with a peer as slow as IEEE 802.3 allows",
 )
 """The meaning of the headroom of the vendor's row, the formula and the floor, in this order."""
 _SUM = "headroom (xoff)"

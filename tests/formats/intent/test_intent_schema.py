@@ -355,7 +355,7 @@ class Place(NamedTuple):
         return frozenset()
 
 
-SOUND_NAMES = ("host1", "a", "A", "leaf", "AF31", "0x1", "0000:00:00.0", "10.0.0.0/8", *SOUND)
+SOUND_NAMES = ("host1", "a", "A", "leaf", "AF31", "0x1", "0000:00:00.0", "10.0.0.0/8", "leaf1:Ethernet0", *SOUND)
 ANCHORS = (r"$(?!\n)", "$")
 """Of the end. An editor (ECMA 262) takes both for the end of a text, Python the second also for a last line break."""
 

@@ -126,8 +126,10 @@ def test_a_switch_that_answers_has_its_samples() -> None:
     ids=["drip", "silence", "2 GB value", "endless line", "array", "array within"],
 )
 def test_a_scrape_ends_whatever_a_redis_does(
-    command: bytes, answer: Callable[[], Iterator[bytes]], why: str
+    command: bytes, answer: Callable[[], Iterator[bytes]], why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if "more" in why:
+        monkeypatch.setattr(redis_reader, "WAITING_S", GENEROUS_S)
     tracemalloc.start()
     exporter, text, took_s = scrape(instead(is_named(command), answer))
     most_bytes = tracemalloc.get_traced_memory()[1]
