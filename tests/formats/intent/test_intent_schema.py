@@ -64,7 +64,7 @@ BEYOND_A_SCHEMA: dict[str, str] = {
         rate-below-the-nic shift-beyond-the-nic cnp-interval-finer-than-the-nic profile hwsku hwsku-of-another nic
         profile-in-mapping lossy-hwsku nic-without-dcqcn-parameters hardware device-hardware device-hwsku
         host-with-an-adapter-that-does-not-exist host-with-an-adapter-that-cannot-be-set-so tool-of-another-nic
-        tool-and-firmware""",
+        tool-and-firmware virtual-output-queues""",
     "what a preset gives": """
         poll probability leaves-of-class classes-empty incomplete-new-class min-above-the-preset-max
         max-below-the-preset-min strict-over-the-preset-bandwidth priority-and-dscp-of-the-preset
@@ -355,7 +355,18 @@ class Place(NamedTuple):
         return frozenset()
 
 
-SOUND_NAMES = ("host1", "a", "A", "leaf", "AF31", "0x1", "0000:00:00.0", "10.0.0.0/8", "leaf1:Ethernet0", *SOUND)
+SOUND_NAMES = (
+    "host1",
+    "a",
+    "A",
+    "leaf",
+    "AF31",
+    "0x1",
+    "0000:00:00.0",
+    "10.0.0.0/8",
+    "leaf1:Ethernet0",
+    *SOUND,
+)
 ANCHORS = (r"$(?!\n)", "$")
 """Of the end. An editor (ECMA 262) takes both for the end of a text, Python the second also for a last line break."""
 

@@ -55,7 +55,7 @@ PAIRS = {
         "fabric.yaml",
         intent_with("networks:", "netwroks:").encode(),
         "fabric.yaml:21:1: unknown key 'netwroks'; did you mean networks? (others: workloads, "
-        "buffers, telemetry, hosts, preset, trimming, sonic, mtu, cluster, failures)\n"
+        "exceptions, buffers, telemetry, hosts, preset, trimming, sonic, mtu, cluster, failures)\n"
         "   |\n"
         "21 | netwroks:\n"
         "   | ^^^^^^^^",

@@ -62,7 +62,7 @@ mellanox formula: what SONiC's dynamic buffer model computes
           platform/mellanox/asic_table.j2 and peripheral_table.j2 @086b03b (no gearbox listed for
           this platform); tile: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b
 
-floor: what is enough for full-size frames, with a peer as slow as IEEE 802.3 allows
+floor: what is enough for full frames, with a peer as slow as IEEE 802.3 allows
   frame ahead of the pause     9,100 B  one frame on the reverse link
   pause frame                     64 B  one PFC frame
   cable round trip            20,202 B  2 x 40 m x 400G / 198,000 km/s

@@ -59,7 +59,7 @@ class LossyTask(NamedTuple):
 
 
 class LossTrial(NamedTuple):
-    """The results of one setting of a lossy class with one seed, as defined in :mod:`.study.measure`."""
+    """The loss and the figures of one setting of a lossy class with one seed."""
 
     loss: LossResult
     goodput_bps: float

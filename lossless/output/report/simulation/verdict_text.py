@@ -122,7 +122,9 @@ def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
         lines.append(wrapped(expected, style, "  "))
     lines += [wrapped(f"{name}: take the last two rows as a range", style, "  ") for name in load.stand_ins]
     if style.verbose:
-        lines.append(wrapped(f"flow rates while all flows send, {_us(begin_us)} to {_us(end_us)}", style, "  "))
+        lines.append(
+            wrapped(f"flow rates while all flows send, {_us(begin_us)} to {_us(end_us)}", style, "  ")
+        )
     return "\n".join(lines)
 
 
