@@ -224,9 +224,9 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
     return Study(scenario, tuple(done), times.step_ns, times.horizon_ns, ideal_ns)
 
 
-def ideal_network(scenario: Scenario) -> SimNetwork:
-    """Return the network of the first seed in which packets are spread over all equal paths."""
-    return instantiate(scenario._replace(question=spread_ideally(scenario.question)), 1).network
+def ideal_network(scenario: Scenario, seed: int = 1) -> SimNetwork:
+    """Return the network of a seed in which packets are spread over all equal paths."""
+    return instantiate(scenario._replace(question=spread_ideally(scenario.question)), seed).network
 
 
 def in_threads(
