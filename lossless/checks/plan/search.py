@@ -255,7 +255,7 @@ class _StepSearch:
         self.batches: dict[int, list[Batch]] = {}
 
     def result(self) -> PlacedStep | None:
-        """Return the step with the position after it; None if no unit is safe in it."""
+        """Return the planned step and the position after it; None if no unit or stage of hosts can be added safely."""
         while self._extended():
             if self.drained and not self.position.stopped:
                 break

@@ -241,7 +241,7 @@ def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:
 
 
 class Figures(NamedTuple):
-    """Counts of deployed tables, rows and fields, and of those that import and render reproduce.
+    """Counts of tables of either side, of deployed rows and fields, and of those that import and render reproduce.
 
     ``fields`` and ``rows`` count those of the device, ``added`` fields that only the render has.
     """

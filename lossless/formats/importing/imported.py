@@ -145,7 +145,7 @@ class ImportResult(NamedTuple):
 
     @property
     def figures(self) -> Figures:
-        """The counts of deployed tables, rows and fields, and of those that the intent reproduces, of all devices."""
+        """The sums over devices of tables, deployed rows and fields, and of those that the intent reproduces."""
         return total(map(figures, self.cells.values()))
 
     @property

@@ -43,7 +43,7 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
 
 
 def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict[str, str]]:
-    """Return the subnet of an intent with derived GUIDs, and the rendered files of its first subnet manager."""
+    """Return the subnet of an intent with derived GUIDs, and the rendered files of its master subnet manager."""
     from lossless.formats.device_files.infiniband import files_of
     from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 

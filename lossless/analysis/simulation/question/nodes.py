@@ -384,10 +384,10 @@ class EcmpRoutes:
         self._nearer: dict[tuple[int, int], list[int]] = {}
 
     def path(self, source: int, target: int, rng: random.Random) -> tuple[int, ...]:
-        """Return the nodes from a NIC port to another; each parallel link has its share of the choices.
+        """Return the nodes of a random shortest path between two NIC ports; parallel links are equally likely.
 
         Raises:
-            ScenarioError: no link leads from one to the other.
+            ScenarioError: no path leads from one to the other.
         """
         first, last = self._topology.leaf(source), self._topology.leaf(target)
         far = self._distances(last)

@@ -68,8 +68,8 @@ def why_not() -> str | None:
 class Answer(NamedTuple):
     """A verdict for each part of a fabric, the reasons of parts that were not run, and recordings for pictures.
 
-    ``pfc_loads`` has the traffic under PFC for each verdict, ``loads`` whether a permutation of all NIC ports is
-    carried; neither changes a verdict.
+    ``pfc_loads`` has what PFC holds back in each lossless scenario, if requested, ``loads`` whether a permutation of
+    all NIC ports is carried after a stress test; neither changes a verdict.
     """
 
     runs: tuple[RunVerdict, ...] = ()

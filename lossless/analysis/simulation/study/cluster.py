@@ -172,10 +172,10 @@ def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> I
 
 
 def local_workers(place: str) -> int | None:
-    """Return the number of workers of a place on this machine, None if it is the address of a scheduler.
+    """Return the number of workers that ``local`` or ``local:N`` starts here, None for the address of a Dask scheduler.
 
     Raises:
-        QuantityError: the place is neither.
+        QuantityError: it is neither.
     """
     name, colon, many = place.partition(":")
     if name != _LOCAL:

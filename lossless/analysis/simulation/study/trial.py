@@ -389,7 +389,7 @@ class Bench:
 
 
 def _percentile_ps(delays: Any, part: float) -> int:
-    """Return the delay that this part of the frames does not exceed: the upper end of its step, 0 without frames."""
+    """Return the delay that a part of the frames (0 to 1) does not exceed: the upper end of its histogram bin."""
     below = delays.cumsum()
     return 0 if below[-1] == 0 else (int(np.searchsorted(below, part * below[-1])) + 1) * DELAY_STEP_PS
 

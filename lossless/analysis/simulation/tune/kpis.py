@@ -186,7 +186,7 @@ class Effect(NamedTuple):
 
     @property
     def loses(self) -> bool:
-        """Whether the figure rises beyond the noise of the seeds, and by more than a hundredth."""
+        """Whether the figure rises beyond the seeds' noise, and (but for PFC before ECN) by more than a hundredth."""
         return self.high < 0 and (self.figure == "pfc_before_ecn" or self.mean < -_NO_LOSS)
 
     def __str__(self) -> str:

@@ -140,7 +140,7 @@ def _dropped(device: RunningDevice, kind: str) -> Iterator[tuple[tuple[str, int]
 
 
 def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
-    """Return whether the watchdog stormed a lossless queue of a port in the period of the counters."""
+    """Return whether the watchdog reports a storm of a port's lossless queue: now, or in the period of the counters."""
     for queue in map(str, queues):
         detected = count_of(device, "pfcwd_detected", port=port, queue=queue)
         status = device.state.value("pfcwd_status", port=port, queue=queue)

@@ -143,7 +143,7 @@ def check(view: View) -> Results:
 
 
 def _on_none(view: View) -> Results:
-    """Yield a violation per kind of declared host whose DCQCN is on without any priority to run on."""
+    """Yield a violation per kind of declared host with DCQCN on no priority, where the intent has no lossless class."""
     # Where nobody has decided that no class is lossless, that is the cause: PFC012 reports it.
     for host, names in view.host_kinds if view.fabric.lossy_origin is not None else ():
         if host.dcqcn_without_priority and not view.fabric.classes.lossless:

@@ -57,7 +57,7 @@ def _marks(view: View, host: HostQos) -> bool:
 
 
 def _shows_nothing(view: View, host: HostQos) -> bool:
-    """Return whether neither an intent nor a file of a host shows that it carries RDMA or has PFC on."""
+    """Return whether PFC is known to be off on a host, and neither an intent nor a file of it shows RDMA."""
     return view.fabric.classes.knowledge == "inferred" and host.pfc_priorities == () and not shows_rdma(host)
 
 

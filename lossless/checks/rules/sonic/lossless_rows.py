@@ -115,7 +115,7 @@ _BOUND = {"scheduler": "scheduler", "wred_profile": "wred"}
 
 
 def _lacks_what_a_row_binds(device: Device, key: str, name: str, number: int) -> bool:
-    """Return whether a queue of a port has nothing of a kind that a row binds, and that another row may bind too."""
+    """Return whether a port's queue lacks the scheduler or WRED profile that a QUEUE row names, or the row is gone."""
     row = device.tables.written("QUEUE").get(key)
     bound = device.bound_to_queues.get(name, {}).get(number, {})
     return row is None or any(_BOUND[field] not in bound for field in row.fields.keys() & _BOUND)

@@ -95,7 +95,7 @@ def _apart(device: Device, table: str, row: ConfigRow) -> Iterator[Edit]:
 
 
 def _without_groups(device: Device, name: str) -> bool:
-    """Return whether a port has PFC by a joined row, and groups that only buffermgrd could make."""
+    """Return whether a port that is up has PFC by a joined row and lacks a lossless PG that nothing makes."""
     port = device.view.port(device.switch.name, name)
     if port is None or port.qos is None or port.admin_up is not True:
         return False

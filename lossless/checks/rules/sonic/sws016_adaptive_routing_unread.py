@@ -73,7 +73,7 @@ def check(device: Device) -> Results:
 
 
 def _release(device: Device) -> str | None:
-    """Return the release of the database, such as 202505; None where the file does not declare it."""
+    """Return the SONiC release that CONFIG_DB declares, such as 202505; None where the file does not declare it."""
     version = (device.switch.qos.database_version or "").split("_")
     release = version[1] if len(version) > 1 else ""
     return release if len(release) == len(_LAST_READ) and release.isdecimal() else None

@@ -32,7 +32,7 @@ UNJOINED = (
 
 
 def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
-    """Yield the reasons why tiers of linked switches are unknown: no type, and types that contradict each other."""
+    """Yield why tiers of linked switches are unknown: no type that has a tier, types that contradict each other."""
     types = {name: routing.devices[name].device_type or "" for name in routing.tierless}
     contradicting = [
         name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE

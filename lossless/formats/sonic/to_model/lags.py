@@ -1,10 +1,10 @@
-"""Effects of LAGs and VLANs on the MTU of their ports, and ports that write DSCP again when packets leave.
+"""Effects of LAGs and VLANs on the MTU of their ports, and ports that rewrite DSCP when packets leave.
 
 teammgrd gives a member the MTU of its LAG, regardless of its own row; a packet that is routed into a VLAN may have the
 MTU of the VLAN. Both have 9,100 bytes if their row states none. Source: sonic-swss cfgmgr/teammgr.cpp (addLagMember,
 setLagMtu), vlanmgr.cpp, orchagent/portsorch.cpp (doVlanTask) @e6b0c5b.
 
-DSCP is written again by ``tc_to_dscp_map`` of PORT_QOS_MAP. orchagent takes DSCPs 0 to 63 and refuses the whole map
+DSCP is rewritten by ``tc_to_dscp_map`` of PORT_QOS_MAP. orchagent takes DSCPs 0 to 63 and refuses the whole map
 otherwise (sonic-swss orchagent/qosorch.cpp @e6b0c5b).
 """
 

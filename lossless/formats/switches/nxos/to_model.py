@@ -64,7 +64,7 @@ class Classification(NamedTuple):
 
     ``trust`` is the classified marks (dscp, pcp, both or none), empty if the text does not show them.
 
-    A map is None if no class matches on that mark.
+    A map is None if no class matches on that mark; both are UNREADABLE where ``trust`` is empty.
     """
 
     trust: str
