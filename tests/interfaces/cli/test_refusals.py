@@ -306,6 +306,7 @@ NOT_YET = """
     checks/plan/subnet/both.py:_configuration checks/plan/subnet/both.py:subnet_change
     formats/device_files/switches.py:_system_file formats/device_files/switches.py:contents
     formats/inputs/collect.py:device_in formats/inputs/intents.py:wired_of
+    formats/intent/resolve/fabric.py:_FabricResolver._mtus_of_nics
     formats/intent/class_changes.py:edited_intent formats/intent/class_changes.py:stated_setting
     formats/intent/class_changes.py:stated_setting#2 formats/intent/infiniband/document.py:load_subnet
     formats/intent/load.py:_require_version formats/intent/managed.py:load_managed
