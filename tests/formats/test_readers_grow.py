@@ -35,7 +35,7 @@ from tests.formats.reader_texts import (
 from tests.growth import by_doubling
 from tests.paths import ROOT
 
-SMALLEST, LARGEST = 4_000, 1_000_000
+SMALLEST, LARGEST = 4_000, 300_000
 """Characters."""
 
 
