@@ -22,8 +22,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.analysis.workloads.workload import Workload
-    from lossless.model.fabric.cluster import Algorithm, Collective
+    from lossless.model.fabric.cluster import Algorithm, Collective, Workload
     from lossless.model.fabric.model import Fabric, Link
 
 

@@ -18,9 +18,10 @@ from lossless.analysis.simulation.study.grid import TrialSetting
 from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.measure import PeakComparison, most
 from lossless.analysis.simulation.study.verdict import describe
+from lossless.analysis.simulation.tune.choose import TuneProblem
 from lossless.analysis.simulation.tune.kpis import case_of
 from lossless.analysis.simulation.tune.space import thresholds_now
-from lossless.analysis.simulation.tune.tune import TuneProblem, raised_headroom
+from lossless.analysis.simulation.tune.tune import raised_headroom
 from lossless.checks.rules.counting import not_polled
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches
 from lossless.formats.intent.class_changes import (

@@ -26,14 +26,13 @@ from lossless.analysis.topology.subnet import (
     topology_of,
     topology_of_subnet,
 )
-from lossless.analysis.workloads.workload import Workload
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of, wired_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import fabrics_at, intent_fabric_at
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
-from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC
+from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,11 +12,10 @@ from lossless.analysis.simulation.question.request import (
     Question,
     SimulationRequest,
 )
-from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.ground.basics.units import suggestion
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
-from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS
+from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, Workload
 from lossless.model.hardware.load_balancing import LOAD_BALANCING
 
 if TYPE_CHECKING:

@@ -170,6 +170,25 @@ class DeclaredWorkload(NamedTuple):
     origin: Origin
 
 
+class Workload(NamedTuple):
+    """A collective and the job around it. ``algorithm`` None: the usual one of the collective. ``gpus`` None: all.
+
+    ``sources`` is how many storage servers each GPU reads from, ``microbatches`` how often a stage of a pipeline sends
+    to the next. ``compute_ns`` is the computation time of a step, ``overlap`` the part of the communication that it
+    hides, 0 to 1. ``step_ns`` is the time of each step of a collective besides that of its bytes.
+    """
+
+    collective: Collective = "all-reduce"
+    size_bytes: int = COLLECTIVE.size_bytes
+    algorithm: Algorithm | None = None
+    gpus: int | None = None
+    sources: int = 1
+    microbatches: int = 1
+    compute_ns: int = 0
+    overlap: float = 0.0
+    step_ns: int = 0
+
+
 def priority_bits(priorities: Iterable[int]) -> int:
     """Return a set of priorities as a number with a bit for each: 8 for priority 3."""
     return sum(1 << priority for priority in set(priorities))

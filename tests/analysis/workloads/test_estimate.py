@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.workloads.placement import Estimate, estimate, nic_ports, placement
-from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.cluster import Workload
 from tests.checks.rules.linted import intent_view
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import pytest
 
 from lossless.analysis.topology.bisection import FabricCapacity, fabric_capacity
 from lossless.analysis.workloads.placement import Estimate, estimate
-from lossless.analysis.workloads.workload import Workload
 from lossless.api import lint, lint_documents, load_fabrics, topology
 from lossless.ground.documents import load_text
+from lossless.model.fabric.cluster import Workload
 from lossless.model.fabric.infiniband.qos_policy import RATES
 from lossless.model.hardware.infiniband import load_infiniband_switch
 from tests.checks.rules.linted import intent_view

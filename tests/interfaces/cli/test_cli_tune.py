@@ -10,7 +10,8 @@ import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.question.request import Limits
-from lossless.analysis.simulation.tune.tune import Tuned, TuneProblem, tune as search
+from lossless.analysis.simulation.tune.choose import TuneProblem
+from lossless.analysis.simulation.tune.tune import Tuned, tune as search
 from tests.analysis.simulation.lossy_fabrics import fabric as lossy_fabric
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT

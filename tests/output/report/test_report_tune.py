@@ -5,9 +5,10 @@ from __future__ import annotations
 from inline_snapshot import snapshot
 
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
+from lossless.analysis.simulation.tune.choose import Choice, Nearby, Reason, Rejected
 from lossless.analysis.simulation.tune.kpis import Effect, Kpis, Spread, WorkloadKpis
 from lossless.analysis.simulation.tune.space import Axis, OutOfRange, PortThresholds, TriedSetting
-from lossless.analysis.simulation.tune.tune import Choice, Nearby, Reason, Rejected, Standing, Tuned
+from lossless.analysis.simulation.tune.tune import Standing, Tuned
 from lossless.checks.thresholds.tuned_intent import TuneResult
 from lossless.formats.intent.class_changes import StatedThresholds
 from lossless.output.report.simulation.tune_text import tune_csv, tune_data, tune_text

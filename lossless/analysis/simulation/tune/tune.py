@@ -1,19 +1,15 @@
 """Thresholds chosen by the packet-level model: the search, the choice, and a comparison with presets.
 
 Headroom by kind of port comes first: the need of ports at the worst reaction time of a peer, against their configured
-size. DCQCN parameters can be searched too: those that set how fast senders slow down and recover. Of the best
-settings the one is chosen that small changes harm least and that raises no objection; its robustness is that of its
-results with slightly different thresholds, or another buffer.
+size. DCQCN parameters can be searched too: those that set how fast senders slow down and recover.
 """
 
 from __future__ import annotations
 
 import uuid
-from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import (
-    DYNAMIC_TH,
     LARGEST_THRESHOLD,
     alpha,
     group_threshold_bytes,
@@ -27,32 +23,35 @@ from lossless.analysis.simulation.study.advice import unbounded
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.study import require_events, seeds_of, study
 from lossless.analysis.simulation.study.sweep import WorkerPool
+from lossless.analysis.simulation.tune.choose import (
+    BUFFERS,
+    MOST_CANDIDATES,
+    MOST_CHANGES,
+    NOW,
+    Choice,
+    Chooser,
+    TuneProblem,
+    Workloads,
+    with_buffer,
+)
 from lossless.analysis.simulation.tune.kpis import (
-    LEAST_GAIN,
     Attempt,
     Case,
-    Effect,
     Kpis,
-    SeedFigures,
     Tried,
     TuneTask,
     case_of,
-    effects,
     front,
-    gain_of,
     kpis,
-    seed_figures,
     try_all,
 )
 from lossless.analysis.simulation.tune.space import (
     KIB,
     Axis,
-    OutOfRange,
     SearchSpace,
     ThresholdSearch,
     TriedSetting,
     first_grid,
-    outside_published,
     search_alpha,
     search_by_kind,
     search_grid,
@@ -67,7 +66,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import role_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
 
     from lossless.analysis.simulation.question.request import Limits
@@ -164,159 +163,6 @@ def _axes(nic: NicProfile, values: dict[str, int]) -> Iterator[Axis]:
             yield Axis(name, (own,), least, most, geometric=True)
 
 
-BUFFERS = {"buffer -10 %": 0.9, "buffer +10 %": 1.1}
-"""The sizes of buffer pools, as parts of those configured, with which a setting is tried too, by name of the change."""
-
-MOST_CHANGES = 8 + len(BUFFERS) + 1
-"""The most small changes of a setting: of thresholds, of the buffer, and other seeds."""
-
-
-class Nearby(NamedTuple):
-    """The key figures of a setting after a small change, such as ``Kmin -10 %``."""
-
-    change: str
-    kpis: Kpis
-
-
-def with_buffer(scenario: Scenario, part: float) -> Scenario:
-    """Return a scenario whose switches have a part of their buffer pools; the chip's size and headroom stay."""
-    switches = {
-        key: switch._replace(
-            pool_bytes=round(switch.pool_bytes * part),
-            other_pools=tuple(round(size * part) for size in switch.other_pools),
-        )
-        for key, switch in scenario.switches.items()
-    }
-    return scenario._replace(switches=switches)
-
-
-def nearby(setting: TrialSetting) -> Iterator[tuple[str, TrialSetting]]:
-    """Yield small changes of the thresholds at all ports, each with its name; without those that change nothing."""
-    changes: tuple[tuple[str, Callable[[ThresholdSetting], ThresholdSetting]], ...] = (
-        ("dynamic_th -1", lambda own: _alpha(own, -1)),
-        ("dynamic_th +1", lambda own: _alpha(own, 1)),
-        ("Kmin -10 %", lambda own: own._replace(kmin_bytes=_part(own.kmin_bytes, 0.9))),
-        ("Kmin +10 %", lambda own: _in_order(own._replace(kmin_bytes=_part(own.kmin_bytes, 1.1)))),
-        ("Kmax -10 %", lambda own: _in_order(own._replace(kmax_bytes=_part(own.kmax_bytes, 0.9)))),
-        ("Kmax +10 %", lambda own: own._replace(kmax_bytes=_part(own.kmax_bytes, 1.1))),
-        ("Pmax a step lower", lambda own: own._replace(pmax_percent=_percent(own.pmax_percent, 0.9))),
-        ("Pmax a step higher", lambda own: own._replace(pmax_percent=_percent(own.pmax_percent, 1.1))),
-    )
-    for name, change in changes:
-        changed = setting._replace(by_kind=tuple((kind, change(own)) for kind, own in setting.by_kind))
-        if changed != setting:
-            yield name, changed
-
-
-def _alpha(own: ThresholdSetting, step: int) -> ThresholdSetting:
-    if own.dynamic_th is None:
-        return own
-    return own._replace(dynamic_th=min(max(own.dynamic_th + step, DYNAMIC_TH[0]), DYNAMIC_TH[-1]))
-
-
-def _part(size_bytes: int | None, part: float) -> int | None:
-    return None if size_bytes is None else max(1, round(size_bytes * part / KIB)) * KIB
-
-
-def _percent(percent: int | None, part: float) -> int | None:
-    """Return Pmax a step lower or higher, 1 to 100; a step is ``part`` less or more than 1, and at least 1 percent."""
-    if percent is None:
-        return None
-    step = max(1, round(percent * abs(part - 1)))
-    return min(100, max(1, percent + (step if part > 1 else -step)))
-
-
-def _in_order(own: ThresholdSetting) -> ThresholdSetting:
-    """Return the thresholds with Kmin lowered to Kmax where it is above it."""
-    if own.kmin_bytes is None or own.kmax_bytes is None:
-        return own
-    return own._replace(kmin_bytes=min(own.kmin_bytes, own.kmax_bytes))
-
-
-MOST_CANDIDATES = 6
-"""Settings of the front that are looked at more closely, the best first."""
-
-
-class Rejected(NamedTuple):
-    """A setting that was not chosen, and the objection to it."""
-
-    setting: TrialSetting
-    reason: str
-
-
-class Reason(NamedTuple):
-    """Why a parameter is changed, or stays as configured, at one kind of port; None: no value, as without ECN."""
-
-    kind: PortKind
-    parameter: str
-    now: int | None
-    chosen: int | None
-    why: str
-
-
-class Choice(NamedTuple):
-    """The chosen setting, its results after small changes, and why each parameter has its value.
-
-    ``place`` is its place in the front, from 1, None where it is not in the front. ``gain`` is the first figure that it
-    improves against the configured setting, with seeds that the search has not used; None where it is that setting, or
-    where only it is safe. ``outside`` are values beyond the published range, ``outside_gain`` what they gain against
-    the best setting within it, None where that has none. ``rejected`` are settings that raised an objection.
-    """
-
-    row: TriedSetting
-    near: tuple[Nearby, ...]
-    place: int | None
-    rejected: tuple[Rejected, ...]
-    gain: Effect | None = None
-    reasons: tuple[Reason, ...] = ()
-    outside: tuple[OutOfRange, ...] = ()
-    outside_gain: Effect | None = None
-
-    @property
-    def worst(self) -> Nearby:
-        """The small change after which the setting ranks worst, with its key figures."""
-        return max(self.near, key=lambda each: each.kpis.rank)
-
-    @property
-    def harm(self) -> tuple[int, ...]:
-        """The rank of the setting after that change, or its own rank if that is worse."""
-        return max(self.row.kpis.rank, self.worst.kpis.rank)
-
-
-PARAMETERS = ("dynamic_th", "pmax_percent", "kmin_bytes", "kmax_bytes")
-"""The searched thresholds, in the order in which they go back to what is configured: alpha is the vendor's."""
-
-
-def reverted(
-    setting: TrialSetting,
-    now: Mapping[PortKind, PortThresholds],
-    names: Sequence[str],
-    kinds: Sequence[PortKind],
-) -> TrialSetting:
-    """Return a setting in which some parameters at some kinds of ports are those configured."""
-    return setting._replace(
-        by_kind=tuple(
-            (kind, own._replace(**{name: getattr(now[kind].thresholds, name) for name in names}))
-            if kind in kinds
-            else (kind, own)
-            for kind, own in setting.by_kind
-        )
-    )
-
-
-def _near(
-    setting: TrialSetting,
-    run: Callable[[Sequence[Attempt]], Iterable[Tried]],
-    cases: Sequence[Case],
-    others: Mapping[str, int],
-) -> Iterator[Nearby]:
-    changes = [(name, Attempt(changed)) for name, changed in nearby(setting)]
-    changes += [(name, Attempt(setting, variant)) for name, variant in others.items()]
-    tried = run([attempt for _, attempt in changes])
-    for (name, _), shown in zip(changes, tried, strict=True):
-        yield Nearby(name, kpis(cases, shown))
-
-
 _BATCH_EVENTS = 4_000_000
 """About how many events of trials a worker is sent at once, as in a sweep."""
 _GRID_SHARE = 0.5
@@ -326,33 +172,10 @@ _BEYOND_PUBLISHED = 2
 _KNOWN = 10
 """The number of best settings of the grid that the search over DCQCN parameters starts from."""
 
-NOW = "now"
-"""The step in which the configured setting is tried, so that nothing worse is ever chosen."""
 OTHER_SEEDS = "other seeds"
 """The name of one small change: the same setting with seeds that the search has not used."""
-_NEAR_LEAST = 1.1
-"""How much longer than the shortest possible p99 queueing delay a proposal may have where nothing meets the bound."""
 _CHECKED = 5
 """The most settings that dominate a preset in the search and are tried with fresh seeds too."""
-
-Workloads = tuple[tuple[str, "Scenario"], ...]
-"""Workloads by name, each as a scenario on the fabric."""
-
-
-class TuneProblem(NamedTuple):
-    """A tuning problem: the workloads on the fabric as it is, and on the fabric with the thresholds of each preset.
-
-    ``with_dcqcn``: parameters of senders are searched too, ``with_steps``: Kmin may equal Kmax. ``acceptable`` returns
-    an objection to a setting, such as a finding of lint, None if there is none. ``bound_us`` is the largest p99
-    queueing delay that a proposal may have.
-    """
-
-    workloads: Workloads
-    presets: tuple[tuple[str, Workloads], ...] = ()
-    with_dcqcn: bool = False
-    acceptable: Callable[[TrialSetting], str | None] = lambda _: None
-    with_steps: bool = False
-    bound_us: float = QUEUEING_DELAY_US
 
 
 class Standing(NamedTuple):
@@ -464,236 +287,6 @@ def _cases(workloads: Workloads, limits: Limits, *, fresh: bool) -> tuple[Case, 
     return tuple(cases)
 
 
-_IDLE = "kept: another value gains nothing beyond the noise of the seeds"
-
-
-class _Seen(NamedTuple):
-    """A setting with the seeds of the search, and with fresh ones; figures are those of each seed."""
-
-    searched: Kpis
-    fresh: Kpis
-    searched_figures: tuple[SeedFigures, ...]
-    fresh_figures: tuple[SeedFigures, ...]
-
-    @property
-    def figures(self) -> tuple[SeedFigures, ...]:
-        """The figures under all seeds."""
-        return self.searched_figures + self.fresh_figures
-
-    @property
-    def is_safe(self) -> bool:
-        """Whether it is safe with all seeds."""
-        return self.searched.verdict == self.fresh.verdict == "safe"
-
-
-class _Chooser:
-    """The choice of a proposal among everything that was tried.
-
-    A proposal is safe, its p99 queueing delay is no longer than that of the configured setting and within the bound,
-    it raises no objection, changes only what has an effect, gains enough in one figure to be worth a change, and loses
-    in none. What trades one for another is in the front, for a person to decide.
-    """
-
-    def __init__(
-        self,
-        problem: TuneProblem,
-        task: TuneTask,
-        run: Callable[[Sequence[Attempt]], Iterable[Tried]],
-        search: ThresholdSearch,
-        others: Mapping[str, int],
-    ) -> None:
-        self._problem, self._task, self._run = problem, task, run
-        self._search, self._others = search, others
-        self._known: dict[TrialSetting, _Seen] = {}
-        self._rejected: list[Rejected] = []
-        self._now = setting_now(search.now)
-        self._limits_us = self._allowed_us()
-
-    def seen(self, setting: TrialSetting) -> _Seen:
-        """Return what a setting shows with both sets of seeds."""
-        if setting not in self._known:
-            tried = [*self._run([Attempt(setting, at, whole=True) for at in (0, 1)])]
-            cases = self._task.variants[:2]
-            found = [kpis(case, shown) for case, shown in zip(cases, tried, strict=True)]
-            figures = [seed_figures(case, shown) for case, shown in zip(cases, tried, strict=True)]
-            self._known[setting] = _Seen(found[0], found[1], figures[0], figures[1])
-        return self._known[setting]
-
-    def _safe_rows(self) -> list[TriedSetting]:
-        return [row for row in self._search.ranked() if row.kpis.verdict == "safe"]
-
-    def _allowed_us(self) -> tuple[float, float]:
-        """Return the longest p99 queueing delay with the seeds of the search, and with fresh ones.
-
-        Safety comes before the bound: where what is configured is not safe, the shortest queues that are safe may be
-        proposed although they exceed it.
-        """
-        now, bound_us = self.seen(self._now), self._problem.bound_us
-        if now.is_safe:
-            return min(bound_us, now.searched.queue_us), min(bound_us, now.fresh.queue_us)
-        least_us = min((row.kpis.queue_us for row in self._safe_rows()), default=bound_us)
-        return (max(bound_us, _NEAR_LEAST * least_us),) * 2
-
-    def _permitted(self, setting: TrialSetting) -> bool:
-        seen = self.seen(setting)
-        short = seen.searched.queue_us <= self._limits_us[0] and seen.fresh.queue_us <= self._limits_us[1]
-        return seen.is_safe and short
-
-    def choice(self) -> tuple[Choice | None, str]:
-        """Return the chosen setting, and why it is the configured one where it is."""
-        now = self.seen(self._now)
-        rows = [row for row in self._safe_rows() if self._may_be_proposed(row.kpis)]
-        within = self._best([row for row in rows if not self._outside(row.setting)])
-        found, outside_gain = within, None
-        if rows and self._outside(rows[0].setting) and self._may_beat(within, rows[0].setting):
-            beyond = self._best(rows)
-            gain = None if within is None or beyond is None else self._gain(within, beyond)
-            if within is None or (gain is not None and gain.low >= LEAST_GAIN):
-                found, outside_gain = beyond, gain
-        if found is None or found == self._now:
-            return self._kept(self._nothing())
-        gain = self._gain(self._now, found)
-        if now.is_safe and gain is None:
-            against = effects(now.fresh_figures, self.seen(found).fresh_figures)
-            return self._kept(
-                f"a change must gain {LEAST_GAIN:g} % beyond the noise of the seeds in one figure, and lose in none;"
-                f" the best of those tried: {'; '.join(map(str, against[2:]))}"
-            )
-        return self._chosen(found, "reduced")._replace(
-            gain=gain if now.is_safe else None,
-            reasons=tuple(self._reasons(found)),
-            outside=self._outside(found),
-            outside_gain=outside_gain,
-        ), ""
-
-    def _kept(self, why: str) -> tuple[Choice | None, str]:
-        """Return the configured setting as the choice, None where it is not safe."""
-        if not self.seen(self._now).is_safe:
-            return None, why
-        reasons = (
-            Reason(kind, name, getattr(own, name), getattr(own, name), f"kept: {why}")
-            for kind, own in self._now.by_kind
-            for name in PARAMETERS
-        )
-        return self._chosen(self._now, NOW)._replace(reasons=tuple(reasons)), why
-
-    def _chosen(self, setting: TrialSetting, step: str) -> Choice:
-        row = TriedSetting(setting, self.seen(setting).searched, step)
-        near = tuple(_near(setting, self._run, self._task.variants[0], self._others))
-        return Choice(row, near, None, tuple(self._rejected))
-
-    def _nothing(self) -> str:
-        """Return why no setting can be proposed."""
-        now, bound_us = self.seen(self._now), self._problem.bound_us
-        if any(row.kpis.queue_us <= self._limits_us[0] for row in self._safe_rows()):
-            return "no other setting that was tried is better in something, worse in nothing, and safe with other seeds"
-        least_us = min((row.kpis.queue_us for row in self._safe_rows()), default=None)
-        if least_us is None:
-            return "no setting that was tried is safe"
-        if least_us > bound_us:
-            return (
-                f"no setting that was tried keeps the p99 queueing delay of every workload within {bound_us:g} us: the"
-                f" least is {least_us:,.0f} us, now it is {now.searched.queue_us:,.0f} us"
-            )
-        return f"no setting that was tried keeps the p99 queueing delay at {now.searched.queue_us:,.0f} us or below"
-
-    def _may_be_proposed(self, found: Kpis) -> bool:
-        """Return whether a setting's queues are short enough, and with the search's seeds no figure is worse than now.
-
-        What is safe may be worse in all else than what is not.
-        """
-        if found.queue_us > self._limits_us[0]:
-            return False
-        now = self.seen(self._now)
-        return not now.is_safe or all(
-            mine <= theirs + 1
-            for mine, theirs in zip(found.objectives[1:3], now.searched.objectives[1:3], strict=True)
-        )
-
-    def _outside(self, setting: TrialSetting) -> tuple[OutOfRange, ...]:
-        return outside_published(setting, self._search.now)
-
-    def _may_beat(self, one: TrialSetting | None, other: TrialSetting) -> bool:
-        """Return whether a setting gains against another with the seeds of the search."""
-        if one is None:
-            return True
-        found = effects(self.seen(one).searched_figures, self.seen(other).searched_figures)
-        return gain_of(found) is not None
-
-    def _gain(self, one: TrialSetting, other: TrialSetting) -> Effect | None:
-        return gain_of(effects(self.seen(one).fresh_figures, self.seen(other).fresh_figures))
-
-    def _best(self, rows: Sequence[TriedSetting]) -> TrialSetting | None:
-        """Return the acceptable setting of the front of some that small changes harm least, without idle changes."""
-        best = front(rows, lambda row: row.kpis)[:MOST_CANDIDATES]
-        found = [self._near_choice(row) for row in best if self._permitted(row.setting)]
-        for choice in sorted(found, key=lambda choice: choice.harm):
-            setting = self._reduced(choice.row.setting)
-            reason = self._problem.acceptable(setting)
-            if reason is None:
-                return setting
-            self._rejected.append(Rejected(setting, reason))
-        return None
-
-    def _near_choice(self, row: TriedSetting) -> Choice:
-        near = tuple(_near(row.setting, self._run, self._task.variants[0], self._others))
-        return Choice(row, near, None, ())
-
-    def _reduced(self, setting: TrialSetting) -> TrialSetting:
-        """Return a setting whose values go back to what is configured where no figure loses by that."""
-        figures, left = self.seen(setting).figures, setting
-        for shorter in self._reversions(setting):
-            fewer = shorter(left)
-            if fewer == left or not (fewer == self._now or self._search.fits(fewer)):
-                continue
-            harmed = any(effect.loses for effect in effects(figures, self.seen(fewer).figures))
-            if self._permitted(fewer) and not harmed:
-                left = fewer
-        return left
-
-    def _reversions(self, setting: TrialSetting) -> Iterator[Callable[[TrialSetting], TrialSetting]]:
-        """Yield what takes parameters back: all of them, each everywhere, each kind's curve, each at each kind."""
-        kinds, now = tuple(self._search.now), self._search.now
-        groups = [(PARAMETERS, kinds), *(((name,), kinds) for name in PARAMETERS)]
-        groups += [(PARAMETERS[1:], kinds), *((PARAMETERS[1:], (kind,)) for kind in kinds)]
-        groups += [((name,), (kind,)) for name in PARAMETERS for kind in kinds]
-        for name, _ in setting.dcqcn:
-            yield partial(_without_dcqcn, name)
-        for names, at in groups:
-            yield partial(reverted, now=now, names=names, kinds=at)
-
-    def _reasons(self, setting: TrialSetting) -> Iterator[Reason]:
-        """Yield why each parameter has its value: the effect of taking it back alone."""
-        figures, now = self.seen(setting).figures, self._search.now
-        for name in PARAMETERS:
-            changed = [
-                kind
-                for kind, own in setting.by_kind
-                if getattr(own, name) != getattr(now[kind].thresholds, name)
-            ]
-            without = reverted(setting, now, (name,), changed)
-            if not changed:
-                why = _IDLE
-            elif not (without == self._now or self._search.fits(without)):
-                why = "follows the rest of the curve: with the configured value it would not fit"
-            else:
-                losses = effects(figures, self.seen(without).figures)
-                worst = next((effect for effect in losses if effect.loses), None)
-                why = (
-                    f"without it: {worst}"
-                    if worst is not None
-                    else f"without it the p99 queueing delay is {self.seen(without).searched.queue_us:,.1f} us"
-                )
-            for kind, own in setting.by_kind:
-                was = getattr(now[kind].thresholds, name)
-                yield Reason(kind, name, was, getattr(own, name), why if kind in changed else _IDLE)
-
-
-def _without_dcqcn(name: str, setting: TrialSetting) -> TrialSetting:
-    """Return a setting in which senders have their own value of a parameter."""
-    return setting._replace(dcqcn=tuple(each for each in setting.dcqcn if each[0] != name))
-
-
 class _Tuning:
     """One tuning under way: its workers, its counts of settings and events, and the current thresholds."""
 
@@ -725,7 +318,7 @@ class _Tuning:
         first_buffer = len(self._task.variants) - len(BUFFERS)
         others = {OTHER_SEEDS: 1, **{name: first_buffer + at for at, name in enumerate(BUFFERS)}}
         best = front(ranked, lambda row: row.kpis)
-        chooser = _Chooser(self._problem, self._task, self._run, search, others)
+        chooser = Chooser(self._problem, self._task, self._run, search, others)
         chosen, declined = chooser.choice()
         steps: dict[str, int] = {}
         for row in search.rows:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.analysis.workloads.workload import Workload
 from lossless.formats.intent.policy import CLASS_SECTIONS
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.asics import (
@@ -36,7 +35,14 @@ from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
 from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate, suggestion
-from lossless.model.fabric.cluster import ALGORITHMS, Cluster, DeclaredWorkload, KubernetesPolicy, ScaleUp
+from lossless.model.fabric.cluster import (
+    ALGORITHMS,
+    Cluster,
+    DeclaredWorkload,
+    KubernetesPolicy,
+    ScaleUp,
+    Workload,
+)
 from lossless.model.fabric.model import (
     Capacity,
     Fabric,

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from lossless.analysis.simulation.study.recording import Limit, Recording, Series
+    from lossless.analysis.simulation.tune.choose import Choice
     from lossless.analysis.simulation.tune.kpis import Kpis
-    from lossless.analysis.simulation.tune.tune import Choice, Tuned
+    from lossless.analysis.simulation.tune.tune import Tuned
 
 
 _WIDTH_IN, _OCCUPANCY_IN, _RATES_IN = 10.0, 2.3, 2.5

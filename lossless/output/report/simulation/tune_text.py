@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
+    from lossless.analysis.simulation.tune.choose import Choice, Reason
     from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
     from lossless.analysis.simulation.tune.space import OutOfRange, TriedSetting
-    from lossless.analysis.simulation.tune.tune import Choice, PortMargin, Reason, Standing, Tuned
+    from lossless.analysis.simulation.tune.tune import PortMargin, Standing, Tuned
     from lossless.checks.thresholds.tuned_intent import TuneResult
 
 
