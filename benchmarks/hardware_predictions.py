@@ -93,9 +93,9 @@ class Candidate(NamedTuple):
 def candidates(
     profiles: Sequence[SwitchProfile], recorded: Recorded, recording: Recording | None = None
 ) -> tuple[Candidate, ...]:
-    """Return every switch that a row may be of, by chip, speed, length and place, or by what its recording states.
+    """Return the switch profiles and HWSKUs that a recorded row may come from: by chip, speed, cable and template.
 
-    A row is of a switch that has ports of its speed, where any has.
+    ``recording``: the switch that upstream names. Profiles with ports of the row's speed count before all others.
     """
     at = _place(recorded.topology) if recording is None else recording.template
     known = [
@@ -207,7 +207,7 @@ def within(recorded: Recorded, packets: int | None) -> bool:
 def predicted(
     profiles: Sequence[SwitchProfile], recorded: Recorded, recording: Recording | None = None
 ) -> Prediction:
-    """Return what the profiles say of one measurement; ``recording`` states of which switch it is."""
+    """Return the count of packets that switch profiles predict for a measurement; ``recording`` names its switch."""
     found = candidates(profiles, recorded, recording)
     by_packets: dict[int, list[str]] = {}
     for candidate in found:

@@ -60,7 +60,7 @@ class Remark(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """What upstream states of the switch that the rows of some topologies are of.
+    """A switch on which upstream recorded the rows of some topologies: its HWSKUs, buffer template and ports.
 
     ``template`` is the one of its buffers. ``ports_in_use`` are numbers beside all ports of the HWSKU, of the
     topologies that the rows are given for: which one they were recorded on is not stated. ``untested`` are speeds whose
@@ -112,7 +112,7 @@ class Reasons:
         self.copies = tuple(Copy(**_frozen(entry)) for entry in known["copy"])
 
     def recording_of(self, recorded: Recorded) -> Recording | None:
-        """Return what upstream states of the switch of a measurement, None where it states nothing."""
+        """Return the switch on which upstream recorded a measurement, None where upstream states none."""
         return next((recording for recording in self.recordings if recording.speaks_of(recorded)), None)
 
     def apart(self, one: Prediction) -> str | None:

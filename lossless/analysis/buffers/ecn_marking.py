@@ -110,7 +110,7 @@ _T = TypeVar("_T")
 
 
 def whatever_the_parts(trigger: Trigger, found: Callable[[Trigger], _T | None]) -> _T | MissingInput | None:
-    """Return what is found of a trigger for each number of parts that the buffer may have, with the fewest.
+    """Return the result that a trigger has for every number of parts of the buffer, that for the fewest parts.
 
     None: nothing is found for any number. A missing input: it depends on the number, which is unknown.
     """
@@ -337,8 +337,9 @@ def reserved_of(switch: Switch, pool: Pool) -> Reserved:
 def _is_whole(egress: Pool, ingress: Pool) -> bool:
     """Return whether an egress pool is the same memory as an ingress pool.
 
-    On Tomahawk 3 the lossless egress pool, which lossy queues draw on too, has the size of what is left to share, and
-    their reservations are taken from it; on Trident 3 those of a separate lossy pool are not (docs/validation.md).
+    On Tomahawk 3 the lossless egress pool, which lossy queues draw on too, has the size of the memory that is left to
+    share, and reservations of these queues are taken from it; on Trident 3 those of a separate lossy pool are not
+    (docs/validation.md).
     """
     return egress.size_bytes == ingress.size_bytes or egress.name == EGRESS_LOSSLESS_POOL
 

@@ -87,7 +87,7 @@ def assumptions(
 
 
 def _assumed_of_parts(switches: Iterable[FabricSwitch]) -> Iterator[str]:
-    """Yield what is assumed of buffers that are divided, or may be."""
+    """Yield the assumptions about packet buffers that are divided into parts, or may be."""
     parts = {buffer_parts(switch): most_parts(switch) for switch in switches}
     if POSSIBLE_PARTS in parts:
         yield (

@@ -149,13 +149,13 @@ def answer(view: View, request: SimulationRequest) -> Answer:
 def load_of(
     view: View, results: Study, request: SimulationRequest, *, with_causes: bool = False
 ) -> tuple[Load | MissingInput | None, PfcLoad | MissingInput]:
-    """Return whether one part of a fabric carries its load, and what PFC holds back of it.
+    """Return whether one part of a fabric carries its load, and the load on PFC there.
 
     The traffic is what was asked for, or a permutation of all NIC ports where that was a stress test; only the
     permutation runs with the causes of what it does not carry. Without congestion control there is nothing to compare
     PFC with.
     """
-    from lossless.analysis.simulation.study.load import load_result, pfc_load
+    from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load
 
     scenario = results.scenario
     unknown = MissingInput(_NOBODY_SLOWS_DOWN) if scenario.dcqcn is None else None
@@ -167,7 +167,7 @@ def load_of(
         posed = checked_scenario(view, _permutation(scenario.question))
         if isinstance(posed, MissingInput):
             return posed, unknown or posed
-        load, pfc = load_result(posed, request.limits, with_causes=with_causes)
+        load, pfc = run_load(posed, request.limits, with_causes=with_causes)
     except LosslessError as error:
         not_run = MissingInput(f"a permutation cannot be run: {error}")
         return not_run, unknown or not_run

@@ -56,8 +56,8 @@ LEAST_MEAN, LEAST_LAST = 0.9, 0.8
 Conventions of this project: no public source states them. A job waits for the last flow of each step, so at 0.8 its
 network time is a quarter longer than the topology allows."""
 LEAST_COST = 0.05
-"""Share of ideal spreading from which a difference between two runs is named as a cause; seeds differ by less in the
-mean flow rate of the fabrics of examples/."""
+"""Share of ideal spreading from which a difference between two runs is named as a cause, chosen for this tool. Seeds
+of one fabric differ by about as much."""
 WINDOW_STEPS, STEADY_STEPS = 8, 2
 """Length of the run in which all flows send, in steps at line rate: with congestion control, whose rates move, and
 without. The second half of it is the window: DCQCN starts at line rate, and settles in the first."""
@@ -68,9 +68,10 @@ _DRAWS = 48
 class LoadRun(NamedTuple):
     """One run of the permutation: shares of what the topology carries under ideal spreading.
 
-    ``mean`` and ``slowest_tenth`` are flow rates in the window: of all flows, and of the slowest tenth of them.
-    ``last_flow`` is the time of a step at line rate over that of the last flow. ``time_in_pause`` is the paused part of
-    the run of the NIC port that was paused most. Medians over seeds, of ``last_flow`` with the extremes.
+    ``mean`` and ``slowest_tenth`` are flow rates in the window of the first seed: of all flows, and of the slowest
+    tenth of them. ``last_flow`` is the time of a step under ideal spreading over that of the last flow, or over that of
+    the run where a flow had not ended. ``time_in_pause`` is the paused part of the run of the NIC port that was paused
+    most, the median over seeds.
     """
 
     name: str
@@ -98,8 +99,9 @@ class Load(NamedTuple):
     """Whether a fabric carries a permutation of its NIC ports: the runs, each with one cost more than the one before.
 
     ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading (seed 1),
-    ``window_us`` the time in which flow rates are measured. ``stand_ins`` name the congestion controls that are not
-    what their NICs are known to run as shipped: rates may lie between, or outside, those of the last two runs.
+    ``window_us`` the time in which flow rates of the last run are measured. ``stand_ins`` name the congestion
+    controls that are not what their NICs are known to run as shipped: rates may lie between, or outside, those of
+    the last two runs.
     """
 
     scenario: str
@@ -134,15 +136,8 @@ class Load(NamedTuple):
         return tuple(texts)
 
 
-class LoadResult(NamedTuple):
-    """The load on a fabric, and the part of it that PFC holds back; ``load`` is None where it was not asked for."""
-
-    load: Load | None
-    pfc: PfcLoad
-
-
-def load_result(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> LoadResult:
-    """Run a permutation under all conditions; without causes under the declared one alone, for what PFC carries.
+def load_of(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> tuple[Load | None, PfcLoad]:
+    """Return whether a permutation is carried, and the load on PFC; without causes only the latter, by one condition.
 
     Raises:
         ScenarioError: it would take more events than ``limits`` allow.
@@ -153,7 +148,10 @@ def load_result(scenario: Scenario, limits: Limits, *, with_causes: bool = True)
     # Of each seed: in another permutation other flows cross the uplinks, which counts where these are oversubscribed.
     ideals = [_Ideal.of(scenario, seed) for seed in seeds]
     ideal = ideals[0]
-    require_events(instantiate(scenario, 1).network, LONGEST_STEPS * ideal.step_ns, limits)
+    in_windows = sum(_window_steps(each.scenario) for each in conditions) if with_causes else 0
+    runs_of_a_step = len(conditions) * len(seeds) + in_windows
+    network = instantiate(scenario, 1).network
+    require_events(network, LONGEST_STEPS * ideal.step_ns, limits._replace(seeds=runs_of_a_step))
     steps = [
         partial(_step, each, own, seed)
         for each in conditions
@@ -164,13 +162,13 @@ def load_result(scenario: Scenario, limits: Limits, *, with_causes: bool = True)
     of_condition = [found[at * len(seeds) : (at + 1) * len(seeds)] for at in range(len(conditions))]
     pfc = pfc_load(scenario, [step.seed for step in of_condition[-1]])
     if not with_causes:
-        return LoadResult(None, pfc)
+        return None, pfc
     runs = []
     for each, steps_of, (mean, slowest) in zip(conditions, of_condition, found[len(steps) :], strict=True):
         last_flow = _range([step.share for step in steps_of])
         paused = median(step.seed.pauses.nic_share for step in steps_of)
         runs.append(LoadRun(each.name, each.adds, mean, slowest, last_flow, paused))
-    end_us = _window_ns(scenario, ideal) / 1000
+    end_us = _window_steps(scenario) * ideal.step_ns / 1000
     load = Load(
         describe(scenario),
         len(seeds),
@@ -184,7 +182,7 @@ def load_result(scenario: Scenario, limits: Limits, *, with_causes: bool = True)
             if control.stands_in and scenario.dcqcn is not None
         ),
     )
-    return LoadResult(load, pfc)
+    return load, pfc
 
 
 class _Condition(NamedTuple):
@@ -267,14 +265,16 @@ def _step(of: _Condition, ideal: _Ideal, seed: int, go_on: Callable[[], bool]) -
     return _Step(seen, ideal.step_ns * 1000 / int(ended_ps))
 
 
-def _window_ns(scenario: Scenario, ideal: _Ideal) -> float:
-    return ideal.step_ns * (STEADY_STEPS if scenario.dcqcn is None else WINDOW_STEPS)
+def _window_steps(scenario: Scenario) -> int:
+    return STEADY_STEPS if scenario.dcqcn is None else WINDOW_STEPS
 
 
 def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[float, float]:
     """Return the mean flow rate, and that of the slowest tenth, in a window in which all flows send."""
-    end_ns = _window_ns(of.scenario, ideal)
-    instance = of.instance(1, steps=1 + int(end_ns / ideal.step_ns / ideal.of_line_rate))
+    steps = _window_steps(of.scenario)
+    end_ns = steps * ideal.step_ns
+    # More than a NIC port at line rate sends: no flow ends in the window.
+    instance = of.instance(1, steps=1 + int(steps / ideal.of_line_rate))
     simulation = Simulation(instance.network, 1)
     delivered = []
     for until_ns in (end_ns / 2, end_ns):

@@ -71,17 +71,15 @@ Lower Kmin below T(1) / 2, or give the lossless groups a larger alpha.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.thresholds import (
-    found_on_any_parts,
     margins,
-    markings,
     raised_alpha,
     shared_pool,
     threshold_origin,
+    tightest_curves,
 )
 from lossless.ground.basics.units import format_bytes
 
@@ -96,17 +94,7 @@ _ALONE = "a port that has the pool to itself"
 
 def check(view: View) -> Results:
     """Yield a violation per ECN curve whose Kmin can be above the occupancy at which PFC pauses."""
-    ranked: list[tuple[tuple[float, ...], Violation]] = []
-    for ports, marking in markings(view):
-        if isinstance(marking, MissingInput):
-            yield marking
-            continue
-        found = found_on_any_parts(ports, marking, partial(_ranked, view, ports))
-        if isinstance(found, MissingInput):
-            yield found
-        elif found is not None:
-            ranked.append(found)
-    yield from tightest(ranked)
+    return tightest_curves(view, _ranked)
 
 
 def _ranked(view: View, ports: PortSet, marking: EcnMarking) -> tuple[tuple[float, ...], Violation] | None:

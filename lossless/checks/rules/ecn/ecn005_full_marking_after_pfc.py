@@ -68,17 +68,15 @@ Lower Kmax below T(1), or give the lossless groups a larger alpha.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.thresholds import (
-    found_on_any_parts,
     margins,
-    markings,
     raised_alpha,
     shared_pool,
     threshold_origin,
+    tightest_curves,
 )
 from lossless.ground.basics.units import format_bytes
 
@@ -89,17 +87,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a violation per ECN curve with Kmax above the XOFF threshold of a single group, and Kmin not above it."""
-    ranked: list[tuple[tuple[float, ...], Violation]] = []
-    for ports, marking in markings(view):
-        if isinstance(marking, MissingInput):
-            yield marking
-            continue
-        found = found_on_any_parts(ports, marking, partial(_ranked, view, ports))
-        if isinstance(found, MissingInput):
-            yield found
-        elif found is not None:
-            ranked.append(found)
-    yield from tightest(ranked)
+    return tightest_curves(view, _ranked)
 
 
 def _ranked(view: View, ports: PortSet, marking: EcnMarking) -> tuple[tuple[float, ...], Violation] | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking, whatever_the_parts
-from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
 from lossless.checks.rules.locations import below, places
 from lossless.ground.basics.units import format_bytes
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import Wred
     from lossless.model.fabric.view import PortSet, View
 
-_T = TypeVar("_T")
 ONE_PACKET_BYTES = 4096
 """The payload of the largest RDMA packet: path MTUs are 256 to 4,096 bytes (IBTA volume 1)."""
 _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
@@ -47,12 +46,30 @@ def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking
     return distinct.values()
 
 
-def found_on_any_parts(
-    ports: PortSet, marking: EcnMarking, found: Callable[[EcnMarking], _T | None]
-) -> _T | MissingInput | None:
-    """Return what is found of a curve whatever the number of parts of the buffer, or that it depends on them."""
-    result = whatever_the_parts(marking.trigger, lambda one: found(marking._replace(trigger=one)))
-    return MissingInput(result.reason, ports.places) if isinstance(result, MissingInput) else result
+if TYPE_CHECKING:
+    Rank = Callable[[View, PortSet, EcnMarking], tuple[tuple[float, ...], Violation] | None]
+    """What gives the violation of an ECN curve with its rank, the lowest of which is reported."""
+
+
+def tightest_curves(view: View, rank: Rank) -> Results:
+    """Yield the violation of lowest rank at each curve that has one for every number of parts of the buffer.
+
+    A missing input: a curve, its trigger or the number of parts on which the result depends is unknown.
+    """
+    ranked = []
+    for ports, marking in markings(view):
+        if isinstance(marking, MissingInput):
+            yield marking
+            continue
+        found = whatever_the_parts(
+            marking.trigger,
+            lambda one, at=ports, of=marking: rank(view, at, of._replace(trigger=one)),  # type: ignore[misc]
+        )
+        if isinstance(found, MissingInput):
+            yield MissingInput(found.reason, ports.places)
+        elif found is not None:
+            ranked.append(found)
+    yield from tightest(ranked)
 
 
 def shared_pool(marking: EcnMarking) -> str:

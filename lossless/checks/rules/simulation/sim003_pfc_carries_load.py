@@ -4,12 +4,12 @@ Severity: warning
 Subject: runs
 
 ## What it does
-With `lint --simulate`, runs a permutation of a fabric whose NICs slow down by DCQCN: each NIC port (above 512: all of
-as many leaves) sends to one other and receives from one other. Measures the use of PFC: the share of NIC ports that
-were paused at all (limit 10 %), the longest pause (limit: the longest that one PFC frame can request, 65,535 quanta,
-83.9 us at 400G), and the part of the time that one NIC port was paused (limit 30 %). Frame loss is not checked here:
-that is SIM001's, from an incast, which pauses most NICs of any fabric and is no measure of this. Where no congestion
-control slows senders down, PFC has to carry the load, and nothing is reported.
+With `lint --simulate`, runs a permutation of a fabric whose NICs slow down by DCQCN: each NIC port sends to one other
+and receives from one other (of more than 512 those of whole leaves). Measures the use of PFC: the share of NIC ports
+that were paused at all (limit 10 %), the longest pause (limit: the longest that one PFC frame can request, 65,535
+quanta, 83.9 us at 400G), and the part of the time that one NIC port was paused (limit 30 %). Frame loss is not checked
+here: that is SIM001's, from an incast, which pauses most NICs of any fabric and is no measure of this. Where no
+congestion control slows senders down, PFC has to carry the load, and nothing is reported.
 
 ## Why it breaks a lossless fabric
 Nothing is lost, and yet the fabric is not healthy: a pause stops all flows of a port, those to idle receivers too, and

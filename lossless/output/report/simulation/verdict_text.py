@@ -94,7 +94,8 @@ def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
     if isinstance(load, MissingInput):
         return f"{LABELS['load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
     seeds = f"{load.seeds} seed{'s' if load.seeds > 1 else ''}"
-    part = "" if load.of_line_rate > _ALL else f", {load.of_line_rate:.0%} of the NICs' line rate"
+    line_rate = f"{load.of_line_rate:.0%}"
+    part = "" if line_rate == "100%" else f", {line_rate} of the NICs' line rate"
     where = f"{load.scenario}, {seeds}; shares of what the topology carries under ideal spreading{part}"
     begin_us, end_us = load.window_us
     rows = [
@@ -120,15 +121,18 @@ def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
             f"{_spread(seen.slowest_tenth)} to the slowest tenth"
         )
         lines.append(wrapped(expected, style, "  "))
-    lines += [wrapped(f"{name}: take the last two rows as a range", style, "  ") for name in load.stand_ins]
+    lines += [
+        wrapped(f"{name}: the last two rows show a range, no bounds", style, "  ") for name in load.stand_ins
+    ]
     if style.verbose:
         lines.append(
-            wrapped(f"flow rates while all flows send, {_us(begin_us)} to {_us(end_us)}", style, "  ")
+            wrapped(
+                f"flow rates of the first seed while all flows send; last row: {_us(begin_us)} to {_us(end_us)}",
+                style,
+                "  ",
+            )
         )
     return "\n".join(lines)
-
-
-_ALL = 0.995
 
 
 def _spread(share: Range) -> str:
