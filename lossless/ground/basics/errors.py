@@ -1,7 +1,7 @@
 """The error tree.
 
     LosslessError                 everything this package raises on purpose
-    |-- QuantityError             a quantity with an invalid unit or out of range
+    |-- QuantityError             a quantity that is malformed or out of range
     |-- InputError                one or more located problems in the user's input
     |   `-- UnreadableError       a file that cannot be read at all
     |-- ProfileError              a hardware profile that is missing or malformed
@@ -55,7 +55,7 @@ class LosslessError(Exception):
 
 
 class QuantityError(LosslessError, ValueError):
-    """A quantity without a unit or with an unknown one, too fine, or out of range; the message names the form."""
+    """A quantity that is malformed, too fine or out of range, or has no known unit."""
 
 
 class InputError(LosslessError):
@@ -80,7 +80,7 @@ class ProfileError(LosslessError):
 
 
 class ScenarioError(LosslessError):
-    """An impossible or too large simulation; the message names the field and the expected value."""
+    """An impossible or too large simulation."""
 
 
 class NotHereError(ScenarioError):
@@ -92,7 +92,7 @@ class TooLargeError(ScenarioError):
 
 
 class OutsideError(LosslessError):
-    """A path in an input file that may not be opened: outside of the input's folders, invalid, or a pipe or device."""
+    """A path in an input file that may not be opened: outside of its folders, in ``.git``, invalid, or no real file."""
 
 
 class RenderError(LosslessError):

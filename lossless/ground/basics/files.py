@@ -97,7 +97,8 @@ def hold_pipe(file: str) -> str | None:
     """Read a pipe to its end, and return the name by which its content is read later; None if no pipe can be read.
 
     A name without a suffix, such as the one a shell gives to ``<(...)``, gets ``.json`` where the content looks like
-    JSON, and ``.yaml`` where it is an intent. Of an endless pipe only so much is read that it is refused as too large.
+    JSON, and ``.yaml`` where it is an intent, unless a file has that name. Of an endless pipe only so much is read that
+    it is refused as too large.
     """
     try:
         if not stat.S_ISFIFO(os.stat(file).st_mode):

@@ -125,7 +125,7 @@ class Finding(NamedTuple):
 
 
 def cause_of(finding: Finding) -> tuple[object, ...]:
-    """Return the key of a finding's cause: code, texts and paths, and the file unless that is a CONFIG_DB."""
+    """Return the key by which findings form a cause; the file of their origin counts unless it is a CONFIG_DB."""
     file = "" if finding.object_form == "config_db" else finding.origin.file
     related = tuple((place.origin.path, place.message) for place in finding.related)
     said = (

@@ -2,12 +2,14 @@
 
 It is applied in two places. Code that composes a text passes each name through :func:`visible` (or plain data through
 :func:`spelled_out`), so that a line break in a name starts no line. The streams of the command line pass all
-output through :func:`gated`, which removes everything that a terminal or a CI runner interprets as a command.
+output through :func:`gated`, which escapes commands to a terminal or a CI runner; colors of our own stay, and in the
+form ``github`` lines that begin with ``::``.
 
 Only harmful characters are escaped (``\x1b``, ``\u202e``): control characters, format characters such as those
-that turn the direction of text, line separators, lone surrogates, blanks other than the space, unassigned
-code points, and invisible letters. Letters, marks and emoji of any script stay. U+200C and U+200D stay between
-two visible characters beyond ASCII: Persian and the scripts of India are spelled with them, and emoji joined. Next to
+that turn the direction of text, line separators, lone surrogates, blanks other than the space, private-use and
+unassigned code points, and invisible letters. Letters, marks and emoji of any script stay. Variation selectors stay
+after a visible character beyond ASCII and before a keycap. U+200C and U+200D stay between two such characters, the
+first with or without a selector: Persian and the scripts of India are spelled with them, and emoji joined. Next to
 ASCII they would only make two names look the same.
 """
 
@@ -99,7 +101,7 @@ def coloured(text: str, code: str) -> str:
 
 
 def gated(text: str, form: Form = "text") -> str:
-    """Return text for a stream: lines unchanged except for parts that a terminal or a CI runner interprets."""
+    """Return text for a stream: with harmful characters and commands of CI runners escaped, and marks as colors."""
     flat = text.replace("\n", "")
     if (
         flat.isprintable()
@@ -185,7 +187,7 @@ def _shown(text: str, at: int) -> str:
 
 
 def _is_plain(char: str, *, or_selector: bool = False) -> bool:
-    """Return whether a character is visible and beyond ASCII; after such a character a joiner or selector is valid."""
+    """Return whether a character is visible and beyond ASCII; a variation selector is only with ``or_selector``."""
     seen = char.isprintable() and char not in _UNSEEN and not char.isascii()
     return seen and (or_selector or char not in _SELECTORS)
 

@@ -1,7 +1,6 @@
-"""Limits of all inputs, each with its reason.
+"""Limits of inputs, each with its reason.
 
-An input that exceeds one of these is refused with a located message that names the limit, before it is processed.
-Up to them, time and memory grow in proportion to the input.
+An input that exceeds one of these is not processed, and a message names the limit.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _CHUNK = 8
-"""Items given to a process at a time: few, so that all processes end together."""
+"""Items given to a process at a time: few, so that no process works much longer than the others."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -22,7 +22,7 @@ _work: list[Callable[[Any], Any]] = []
 
 
 def usable() -> bool:
-    """Return whether this machine has several processors, and processes that start as copies.
+    """Return whether this machine has several processors, and processes that start as copies and share locks.
 
     On other systems than Linux copies are unsafe, or do not exist; starting a new process costs more than it saves.
     """

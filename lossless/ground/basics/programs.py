@@ -1,8 +1,8 @@
 """Runs other programs: git, opensm and its tools. No other module starts a program; a test ensures that.
 
-A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with all processes
-that it started, and its output is bounded. One that is ``contained`` is also ended with those processes that have left
-its session, as a daemon does.
+A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with the processes
+of its session, and its output is bounded. One that is ``contained`` is also ended with processes that have left its
+session, as a daemon does, where the system lists them in /proc.
 
 Messages have the command that installs an extra from here: this project is on no package index.
 """
@@ -43,7 +43,7 @@ _MARK = "LOSSLESS_PROGRAM"
 environment that a process was started with cannot be changed (proc_pid_environ(5))."""
 _PROCESSES = "/proc"
 _ROUNDS = 100
-"""How often processes of a contained program are looked for and killed: each round finds what the last one missed."""
+"""The most rounds in which processes of a contained program are searched and killed: each may find new ones."""
 
 
 class Done(NamedTuple):
@@ -57,7 +57,7 @@ class Done(NamedTuple):
 def find_program(name: str, also: Sequence[str] = ()) -> str | None:
     """Return the path of a program on PATH or in folders ``also``; None where it is not installed.
 
-    A folder relative to the working directory, as ``.`` or an empty one, is skipped: its content may be
+    A folder of PATH relative to the working directory, as ``.`` or an empty one, is skipped: its content may be
     untrusted.
     """
     for folder in (*_absolute("PATH"), *also):
@@ -70,7 +70,7 @@ def find_program(name: str, also: Sequence[str] = ()) -> str | None:
 def environment(passed: Sequence[str] = (), **own: str) -> dict[str, str]:
     """Return the environment of a program: :data:`KEPT`, :data:`FOLDERS`, variables named by ``passed``, and ``own``.
 
-    The locale is C, so that its output is English and can be parsed.
+    The locale is C, so that its output is English and can be parsed. Relative folders are left out.
     """
     kept = {name: os.environ[name] for name in (*KEPT, *passed) if name in os.environ}
     folders = {name: os.pathsep.join(_absolute(name)) for name in FOLDERS if name in os.environ}
@@ -120,10 +120,11 @@ def running(
 ) -> Iterator[Running]:
     """Run a contained program while the block runs, with its output in a file; then end it and all that it started.
 
-    ``logs`` are files of its own that are bounded too. After ``longest_s`` it is killed.
+    ``logs`` are files of its own that are bounded too. :meth:`Running.ended` kills it after ``longest_s``.
 
     Raises:
         ProgramError: it is not installed or does not start.
+        OSError: the file for its output cannot be written.
     """
     marked = _marked(given_environment, contained=True)
     with open(output, "wb") as file:
@@ -160,7 +161,7 @@ class Running:
         return False
 
     def wait(self) -> int:
-        """Wait for the program to end, which it does in its time, and return its exit code.
+        """Wait for the program to end, kill it when its time is over, and return its exit code.
 
         Raises:
             ProgramError: it printed too much.
@@ -305,7 +306,7 @@ def _end(process: Popen[bytes], mark: str) -> None:
 
 
 def _kill(process: Popen[bytes], mark: str | None = None) -> None:
-    """Kill a program with its remaining children, a contained one with all that it started; close its streams."""
+    """Kill a program with the processes of its session and those that have its ``mark``; close its streams."""
     import signal
 
     if process.returncode is None:
@@ -321,7 +322,7 @@ def _kill(process: Popen[bytes], mark: str | None = None) -> None:
 
 
 def _marked(given_environment: Mapping[str, str], contained: bool) -> dict[str, str]:
-    """Return an environment with the mark of one contained program."""
+    """Return an environment, for a contained program with a mark of its own."""
     return {**given_environment, **({_MARK: os.urandom(16).hex()} if contained else {})}
 
 

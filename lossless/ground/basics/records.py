@@ -76,19 +76,19 @@ else:
 
 @dataclass_transform(frozen_default=True)
 class Record:
-    """A record of its annotated fields, equal to one of the same class with the same values."""
+    """A record of its annotated fields, equal to one of the same class with the same given values."""
 
     def __init__(self, *values: Any, **named: Any) -> None:
         self.__dict__.update(zip(type(self).__annotations__, values, strict=False), **named)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether another record has the same class and values."""
+        """Return whether another record has the same class and given values; a default does not count as given."""
         return type(other) is type(self) and other.__dict__ == self.__dict__
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """Return the fields by name."""
+        """Return the given fields by name."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
 
 

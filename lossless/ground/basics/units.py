@@ -1,7 +1,7 @@
 """Parses and formats quantities with units, formats lists of names and numbers, and suggests the nearest valid name.
 
-Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout, so that
-no threshold is ever a rounding error. A number without a unit is refused.
+Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout. A number without
+a unit is refused.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def parse_size(text: str) -> int:
     """Return bytes: ``800 KiB`` is 819,200, ``150 kB`` is 150,000.
 
     Raises:
-        QuantityError: no unit, an unknown unit, or not a whole number of bytes.
+        QuantityError: not a number with a known unit, or not a whole number of bytes.
     """
     return _scaled(text, SIZE_BYTES, "size", "800 KiB or 150 kB")
 
@@ -73,7 +73,7 @@ def parse_rate(text: str) -> int:
     """Return bits per second: ``400G``, ``400 Gb/s`` and ``400Gbps`` are 400,000,000,000.
 
     Raises:
-        QuantityError: no unit, an unknown one, or not a whole number of bits per second.
+        QuantityError: not a number with a known unit, or not a whole number of bits per second.
     """
     bare = re.sub(rf"(?:{'|'.join(PER_SECOND)})\Z", "", text.strip(BLANKS))
     return _scaled(bare, RATE_BPS, "rate", "400G or 1.6T")
@@ -83,7 +83,7 @@ def parse_length(text: str) -> int:
     """Return whole meters, rounded up: a cable of 2.5 m counts as 3 m.
 
     Raises:
-        QuantityError: no unit, an unknown one, or not a whole number of millimeters.
+        QuantityError: not a number with a known unit, or not a whole number of millimeters.
     """
     return -(-_scaled(text, LENGTH_MM, "length", "3m or 30m") // 1000)
 
@@ -92,7 +92,7 @@ def parse_duration(text: str) -> int:
     """Return nanoseconds: ``600ms`` is 600,000,000.
 
     Raises:
-        QuantityError: no unit, an unknown one, or not a whole number of nanoseconds.
+        QuantityError: not a number with a known unit, or not a whole number of nanoseconds.
     """
     return _scaled(text, DURATION_NS, "duration", "200ms or 4us")
 
@@ -101,7 +101,7 @@ def parse_percent(text: str) -> int:
     """Return whole percent, 0 to 100: ``20%`` is 20.
 
     Raises:
-        QuantityError: no percent sign, a fraction, or more than 100.
+        QuantityError: not a whole number with a percent sign, or more than 100.
     """
     match = re.fullmatch(rf"([0-9]{{1,3}})[{BLANKS}]*%", text.strip(BLANKS))
     if match is None or int(match[1]) > 100:
@@ -113,7 +113,7 @@ def parse_link_count(text: str) -> tuple[int, int]:
     """Return the number of links and their rate: ``2 x 400G`` is (2, 400,000,000,000).
 
     Raises:
-        QuantityError: not of the form ``N x RATE``, or no link.
+        QuantityError: not of the form ``N x RATE``, no link, or an invalid rate.
     """
     match = re.fullmatch(rf"([0-9]+)[{BLANKS}]*[x×](.+)", text.strip(BLANKS))
     count = unsigned_number(match[1]) if match is not None else None
@@ -219,7 +219,7 @@ def nearest(name: str, candidates: Iterable[str], likeness: float = 0.6) -> str 
 
 
 def ranked(name: str, candidates: Iterable[str]) -> list[str]:
-    """Return each candidate once, by how much it resembles ``name``, the nearest first; equals stay in their order."""
+    """Return each candidate once, the nearest to ``name`` first; those that hardly resemble it stay in their order."""
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(b=name.casefold(), autojunk=False)
@@ -256,7 +256,7 @@ def suggestion(
 def key_suggestion(
     key: str, known: Iterable[str], stated: Container[str], *, meant: str | None = None
 ) -> str:
-    """Return the end of a message about an unknown key: every known key that is not in ``stated``.
+    """Return the end of a message about an unknown key: the known keys that are not in ``stated``.
 
     The nearest comes first. Where all are stated the text says so; empty where no key is known. ``meant`` is as in
     :func:`suggestion`.

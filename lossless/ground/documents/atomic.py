@@ -50,10 +50,10 @@ def write_all(
     """Write several files, each whole, in their order; if one cannot be staged, none is changed.
 
     If one cannot be moved into its place, new files before it are removed again. A link is followed where it leads to a
-    place of its repository or folder (:func:`~lossless.ground.documents.folder.written_place`), mode and owner are
-    kept, and a pipe or a device is written to directly; but below the folder ``within`` no link is followed.
-    Where the process is killed, each file is as it was or as it is to be, and what it has staged is removed by the next
-    process that writes to that folder.
+    place of its repository or folder (:func:`~lossless.ground.documents.folder.written_place`), the mode is kept, for
+    root the owner too, and a pipe or a device is written to directly; but below the folder ``within`` no link is
+    followed. Where the process is killed, each file is as it was or as it is to be, and a later process that writes to
+    that folder removes what was staged.
 
     Raises:
         RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``.
@@ -110,7 +110,11 @@ def _folder(root: str, *, make: bool) -> Folder:
 
 
 def _stage(path: str, content: bytes, folder: Folder, place: str) -> _Staged:
-    """Write a file under a temporary name in ``folder``, with the mode and owner of the file that it will replace."""
+    """Write a file under a temporary name in ``folder``, with the mode of the file that it will replace.
+
+    Raises:
+        RenderError: a link is at that place.
+    """
     old = folder.status(place)
     if old is not None and stat.S_ISLNK(old.st_mode):
         raise RenderError(f"{path}: cannot be written: it is a link")
@@ -133,7 +137,7 @@ def _pour(path: str, content: bytes) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether a path is a pipe or a device, which no file may replace."""
+    """Return whether a path is a pipe, a socket or a device, which no file may replace."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
@@ -145,7 +149,7 @@ class ChangedMeanwhileError(LosslessError):
 
 
 def rewrite(file: str, before: str, after: str) -> None:
-    """Replace the text of a file; its byte-order mark, mode, owner and links stay.
+    """Replace the text of a file; its byte-order mark, mode and links stay.
 
     Raises:
         ChangedMeanwhileError: it no longer contains ``before``.

@@ -5,9 +5,9 @@ belongs to the mode that the nearest line above with less indentation opens. Pub
 command that opens a mode is followed by commands of that mode with the same indentation, and the dialect defines
 which commands may follow.
 
-Changes of single values become edits of the text, and every other byte stays unchanged, in files with a key and its
-value a line too. The result is parsed again and must equal the requested data; where it does not (an alias that
-others share, a merge key), nothing is changed.
+Changes of single values in JSON, in YAML and in files with a key and its value a line become edits of the text. JSON
+and YAML are then parsed again and must equal the requested data; where they do not (an alias that others share, a
+merge key), nothing is changed.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def read_commands(
 ) -> CommandDocument:
     """Parse a configuration with a command a line; the paths of its document are those of :class:`Command`.
 
-    ``comments_leave``: a comment ends the modes of commands with the same indentation. ``comment`` are the signs that
-    begin one.
+    ``comments_leave``: a comment ends the modes of commands with the same or more indentation. ``comment`` are the
+    signs that begin one.
     """
     reader = _CommandTree(enters)
     comments = []
@@ -108,7 +108,7 @@ def without_prompt(line: str) -> str:
 
 
 def without_remark(line: str) -> str:
-    """Return a command without a trailing remark: ``qos trust dscp  ! hosts mark``."""
+    """Return a command without a trailing remark (``qos trust dscp  ! hosts mark``), unless it has free text."""
     return line if " !" not in line or line.startswith(_FREE_TEXT) else _REMARK.sub("", line)
 
 

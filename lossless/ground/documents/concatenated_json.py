@@ -38,7 +38,10 @@ class PrintedJson(NamedTuple):
 
 
 def printed_json(text: str) -> tuple[PrintedJson, ...]:
-    """Return the objects and lists in a text, in order; empty for a text without JSON."""
+    """Return the objects, and lists without a plain item on their first line, that begin a line of a text, in order.
+
+    The search ends after ``_ATTEMPTS`` lines that only look like the start of one.
+    """
     return tuple(_values(text))
 
 
@@ -89,7 +92,7 @@ def _object(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]
 
 
 def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None if nothing is whole."""
+    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None if that is not possible."""
     ends = _complete_until(text, start)
     for end, closers in reversed(ends[-3:]):
         try:

@@ -109,7 +109,8 @@ class Folder:
     ) -> None:
         """Write a new file, and make the folders that it needs; a file that cannot be written completely is removed.
 
-        Without a ``mode`` it has that of any new file. ``like``: mode and owner of another file are kept.
+        Without a ``mode`` it has that of any new file. ``like``: it has the mode of another file, for root its owner
+        too.
 
         Raises:
             RenderError: a link or a file is in the way of a folder.
@@ -143,7 +144,7 @@ class Folder:
         """Return the content of a file; None if it is missing, a link, or a regular file of another size than ``size``.
 
         Raises:
-            RenderError: a link is within the path.
+            RenderError: a link or a file is in the way of a folder.
             OSError: it cannot be read.
         """
         status = self.status(path)
@@ -158,7 +159,7 @@ class Folder:
         """Return the status of a path, for a link that of the link itself; None where it does not exist.
 
         Raises:
-            RenderError: a link is within the path.
+            RenderError: a link or a file is in the way of a folder.
             OSError: the file system refuses.
         """
         try:
@@ -173,7 +174,7 @@ class Folder:
         """Move a file or a folder of another folder here, replacing an existing file or link.
 
         Raises:
-            RenderError: a link is within the path.
+            RenderError: a link or a file is in the way of a folder.
             OSError: the file system refuses.
         """
         source_folder, source_name = source._parent(source_path)
@@ -181,10 +182,10 @@ class Folder:
         os.rename(source_name, name, src_dir_fd=source_folder, dst_dir_fd=folder)
 
     def remove(self, path: str) -> None:
-        """Remove a file or link, if it exists, and the folders above it that become empty.
+        """Remove a file or link, if it exists, and the folders above it that are then empty.
 
         Raises:
-            RenderError: a link is within the path.
+            RenderError: a link or a file is in the way of a folder.
             OSError: the file system refuses.
         """
         try:
@@ -442,7 +443,7 @@ def file_in(folder: str | os.PathLike[str], name: str) -> str:
     """Return the path of a file in a folder that the user names.
 
     Raises:
-        InputError: it is a link that leads outside of the folder, and of its repository.
+        InputError: a link on its path leads into ``.git``, or outside of the folder and its repository.
     """
     path = os.path.join(folder, name)
     if why := link_refusal(path, os.fspath(folder)):
@@ -497,8 +498,9 @@ class StatedPath:
 def written_place(path: str) -> str:
     """Return where a path that the user names is written to, without links.
 
-    A link on the way is followed if it leads to a place of the same repository, or of its own folder outside of one.
-    Links are examined below the current folder; outside of it below the repository, or else the folder of the file.
+    A link on the way is followed if it leads to a place of the same repository (of its own folder outside of one) or of
+    the roots of :func:`widen`; those of ``/dev`` and ``/proc`` are followed too. Links are examined below the current
+    folder; outside of it below the repository, or else the folder of the file.
 
     Raises:
         RenderError: a link leads elsewhere or to nothing, or ``..`` follows a link.

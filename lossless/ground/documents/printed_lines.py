@@ -62,7 +62,7 @@ class PrintedSection(NamedTuple):
 
     @property
     def head(self) -> str:
-        """The beginning of the section, by which its form is recognized: at most LOOKED_INTO characters."""
+        """The first lines of the section, by which its form is recognized: at most LOOKED_INTO characters."""
         lines = (f"{line.text[:LOOKED_INTO]}\n" for line in self.lines[: LOOKED_INTO // 64])
         return "".join(lines)[:LOOKED_INTO]
 
@@ -94,7 +94,9 @@ def printed_lines(text: str) -> tuple[PrintedLine, ...]:
 
 
 def printed_sections(text: str, file: str, commands: Container[str]) -> Iterator[PrintedSection]:
-    """Yield the sections of a text: each begins with a prompt and a command, or a bare sign and one of ``commands``.
+    """Yield the sections of a text: each begins with a prompt or ``==>`` and a command, or a bare sign and a known one.
+
+    ``commands`` are the known ones.
 
     The text before the first of them is a section without a title, unless it is blank.
     """
@@ -170,7 +172,7 @@ def printed_value(cell: str) -> Maybe[int | float | str]:
 
 
 def number(text: str, otherwise: str) -> int | float | str:
-    """Return a number where the text is one, else ``otherwise``."""
+    """Return a number where the text is one of at most ``DIGITS`` characters, else ``otherwise``."""
     if len(text) > DIGITS:
         return otherwise
     if _WHOLE.fullmatch(text):
@@ -179,7 +181,7 @@ def number(text: str, otherwise: str) -> int | float | str:
 
 
 def counted(word: str) -> int | Unknown:
-    """Parse a count: digits, commas between thousands, or hexadecimal; UNKNOWN for any other text."""
+    """Parse a count: up to 39 digits, also with commas between thousands, or 32 hexadecimal ones; else UNKNOWN."""
     bare = word.strip()
     if _DIGITS.fullmatch(bare):
         return int(bare.replace(",", ""))

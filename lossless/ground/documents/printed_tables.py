@@ -72,7 +72,7 @@ def printed_blocks(text: str) -> tuple[PrintedBlock, ...]:
 
 
 def cells_of(line: str, spans: Spans) -> tuple[str, ...]:
-    """Return the cells of a line, split at the columns of its table, or at two or more blanks."""
+    """Return the cells of a line, split at the columns of its table, at two or more blanks, or between words."""
     line = line.expandtabs()
     bounds = [start for start, _ in spans][1:]
     gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]

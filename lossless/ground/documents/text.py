@@ -1,7 +1,6 @@
 """Documents: the plain data of a file, its problems, and the place of each value; the decoding of bytes to text.
 
-Bytes are decoded to text, and offsets in a text converted to lines and columns. Only UTF-8 is read; the
-``errors.UnreadableError`` of other content names its kind.
+Bytes are decoded to text, and offsets in a text converted to lines and columns. Only UTF-8 is read.
 """
 
 from __future__ import annotations
@@ -181,8 +180,7 @@ UTF8_MARK = b"\xef\xbb\xbf"
 def read_text(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> str:
     """Return the text of a file, without its byte-order mark.
 
-    Raises UnreadableError when the file is missing, not a file, not permitted, larger than ``limit_bytes``,
-    blank, binary or not UTF-8, or has a number of more than ``DIGITS`` digits.
+    Raises UnreadableError as :func:`read_bytes` and :func:`decode` do.
     """
     return decode(read_bytes(path, limit_bytes), _name(path), limit_bytes)
 
@@ -314,7 +312,7 @@ class Lines:
         return Span(*self.place(start), *self.place(end))
 
     def start(self, number: int) -> int:
-        """Return the offset at which line ``number`` begins; IndexError when the text has no such line."""
+        """Return the offset at which line ``number`` begins, counted from 1; IndexError after the last line."""
         return self._table()[number - 1]
 
     def line_text(self, number: int) -> str:

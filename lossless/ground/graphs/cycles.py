@@ -1,4 +1,4 @@
-"""A directed graph as two arrays, and its cycles: whether there are any, the nodes on them, and a shortest one.
+"""A directed graph as two arrays, and its cycles: whether there are any, the nodes on them, and a short one.
 
 The arrays are compact enough for tens of millions of edges, plain enough for three. Nodes are the numbers from 0. The
 edges of node ``v`` lead to ``targets[starts[v]:starts[v + 1]]``. All functions work with the standard library alone;
@@ -32,7 +32,7 @@ _LOOKS = 1_000_000
 
 
 def cycle(graph: Graph, counted: int | None = None) -> tuple[int, ...]:
-    """Return a shortest cycle, the shortest result of :func:`shortest` for any component; empty without cycles."""
+    """Return the shortest result of :func:`shortest` for the components of a graph; empty without cycles."""
     counted = graph.nodes if counted is None else counted
     cycles = (shortest(graph, component, counted) for component in strong_components(graph))
     return min(cycles, key=lambda nodes: (len(nodes), nodes), default=())
@@ -264,7 +264,7 @@ def numpy_for(edges: int) -> ModuleType | None:
 
 
 def as_numpy(numpy: ModuleType, numbers: Sequence[int]) -> Any:
-    """Return an array of numpy over the same memory; for other sequences than arrays a copy."""
+    """Return an array of numpy, over the same memory for an array."""
     return (
         numpy.frombuffer(numbers, numpy.int32)
         if isinstance(numbers, array)

@@ -57,7 +57,7 @@ def _inside(
 
 
 def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
-    """Return the first members of an object: one a line, indented by one step; on one line if the text has only one."""
+    """Return the first members of an object: one a line, indented by one step; without a step all on one line."""
     outer = _indent(text, place.start)
     step = _step(text)
     if step is None:
@@ -99,7 +99,7 @@ def _indent(text: str, offset: int) -> str:
 
 
 def _step(text: str) -> str | None:
-    """Return the indentation of the first line inside the top level, None for a text on one line."""
+    """Return the indentation of the first line inside the top level, None if that begins on the line of its brace."""
     brace = text.find("{")
     start = text.find("\n", brace) + 1
     if not start or text[brace + 1 : start].strip():

@@ -288,8 +288,8 @@ def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) 
 
     With ``lists`` the top level may be a list of mappings as well; they are then in the data by their numbers.
 
-    A repeated key keeps its first value; repetitions, keys that are lists or mappings, and invalid scalars
-    are in ``problems``.
+    A repeated key keeps its first value. Repetitions, keys that are lists or mappings, invalid scalars and other
+    mistakes that leave the rest readable are in ``problems``.
 
     Raises InputError for broken syntax, none or several documents in one file, a top level of another kind, unknown or
     circular aliases, aliases that expand to more than ALIASED_VALUES values, and nesting beyond NESTING.
@@ -360,7 +360,7 @@ class ScalarError(ValueError):
 
 
 def plain(text: str) -> Scalar:
-    """Return the value of an unquoted scalar; raises ScalarError for a number that is not finite in Python."""
+    """Return the value of an unquoted scalar; raises ScalarError for a number that is not finite or too long."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in _NUMBER_STARTS:
@@ -407,7 +407,7 @@ def _float(text: str) -> float:
 
 
 def text_scalar(name: str) -> str:
-    """Return a name as a YAML scalar that is parsed as text: in quotes where it could be a number or another word."""
+    """Return a name without quotes as a YAML scalar that is parsed as text: in quotes unless it is a plain word."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
     words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
     return name if plain and name.lower() not in words else f'"{name}"'

@@ -24,7 +24,10 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?"
 
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
-    """Return the replacements in the text of a YAML document that make the changes; none for other documents."""
+    """Return the replacements in the text of a YAML document that make the changes.
+
+    Other documents have none, nor have mappings with a merge key.
+    """
     edits: list[Replacement] = []
     locator = document.locator
     if not isinstance(locator, YamlLocator):
