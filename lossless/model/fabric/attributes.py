@@ -78,7 +78,10 @@ def _scheduler(at: Place) -> Any:
 
 
 def _marking(colour: str) -> Callable[[Place], Any]:
-    """Return the reader of a queue's WRED curve of a color; it gives None for green off, and for others as green."""
+    """Return the reader of a queue's WRED curve of a color.
+
+    It gives None without WRED, for green where it is off, and for another color with the curve of green.
+    """
 
     def value(at: Place) -> Any:
         queue = at.qos.queues[at.number]

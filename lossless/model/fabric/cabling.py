@@ -188,7 +188,7 @@ def claimed_twice(meant: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 RoutingPolicy = Literal["up-down", "shortest-path"]
 BY_PACKET: tuple[LoadBalancing, ...] = ("adaptive", "spray")
-"""Load balancing by which packets of one flow overtake each other."""
+"""Load balancing by which packets of one flow may overtake each other."""
 
 
 UEC_CONTROLS = ("nscc", "rccc", "both")

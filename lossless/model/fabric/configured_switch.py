@@ -138,7 +138,7 @@ class ReadSwitch(NamedTuple):
 
     @property
     def inside(self) -> frozenset[str]:
-        """The ports with PFC, a command about PFC or a lossless class, or an undefined name; no others carry RDMA."""
+        """The ports with PFC, a command about PFC or a lossless class, or an undefined name."""
         pausing = {port.name for port in self.switch.ports if port.qos and port.qos.pfc.priorities}
         named = {port for undefined in self.undefined for port in undefined.ports}
         return frozenset(pausing | named) | self.taking_part

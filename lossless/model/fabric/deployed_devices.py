@@ -309,7 +309,7 @@ class DeployedDevices:
 
     @cached_property
     def pairs(self) -> tuple[CabledPair, ...]:
-        """Links with two known ends that do not contradict each other, each once, by the name of a near device."""
+        """Links with two known ends that do not contradict each other, each once, by near devices in order of name."""
         return tuple(pair for pair in self._named if pair.mutual or not self._elsewhere(pair))
 
     @cached_property

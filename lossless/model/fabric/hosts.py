@@ -267,7 +267,7 @@ class HostInterfaces(NamedTuple):
 
 
 def unread(origin: Origin) -> HostQos:
-    """Return the QoS of a deployed host before its files are read: no NIC profile, and every setting UNKNOWN."""
+    """Return the QoS of a deployed host before its files are read: no NIC, interface or variable, settings UNKNOWN."""
     return HostQos(
         nic=None,
         nic_name="",

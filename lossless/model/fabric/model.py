@@ -1,7 +1,7 @@
 """The fabric model, independent of the source of its facts. Plain frozen data.
 
 Identically configured switches of an intent share one tuple of ports, and ports with identical configuration share
-one :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
+one :class:`~lossless.model.fabric.qos.PortQos`.
 
 The tier of a switch comes from an intent, or is derived for a deployed switch.
 """

@@ -343,12 +343,12 @@ class PortQos(NamedTuple):
     dot1p_to_tc: IndexMap | None = None
 
     def traffic_class(self, dscp: int) -> int:
-        """Return the TC of a DSCP; a DSCP without an entry has TC 0 (SAI default, sonic-dscp-tc-map.yang)."""
+        """Return the TC of a DSCP, or UNREADABLE; without an entry it is TC 0 (SAI default, sonic-dscp-tc-map.yang)."""
         target = self.dscp_to_tc.targets[dscp] if self.dscp_to_tc else None
         return 0 if target is None else target
 
     def group_of(self, traffic_class: int) -> int:
-        """Return the PG a TC is counted in: without a map, the PG of the same number, without an entry in it, PG 0."""
+        """Return the PG a TC is counted in, or UNREADABLE: without a map that of its number, without an entry 0."""
         return _target(self.tc_to_pg, traffic_class)
 
     def pausing_group(self, priority: int) -> int:
@@ -357,7 +357,7 @@ class PortQos(NamedTuple):
         return priority if target is None or target == UNREADABLE else target
 
     def queue_of(self, traffic_class: int) -> int:
-        """Return the egress queue of a TC: without a map, the queue of the same number, without an entry in it, 0."""
+        """Return the egress queue of a TC, or UNREADABLE: without a map that of its number, without an entry 0."""
         return _target(self.tc_to_queue, traffic_class)
 
     def is_lossless(self, dscp: int) -> bool:

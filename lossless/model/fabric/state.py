@@ -2,7 +2,7 @@
 
 A capture is one file: a database dump, the output of a command, an answer over gNMI, counters of a NIC, a log. Each
 value of it is one reading, with its object, its unit, and the start of its count, before any conclusion. A reader
-yields readings, problems and notes in the order of the file.
+yields readings, problems and notes.
 
 A :class:`CaptureForm` names the functions that recognize and read a form of captures. Each package of formats lists its
 own in a module ``forms``; ``formats/inputs/capture_forms.py`` tries all of them on a text.

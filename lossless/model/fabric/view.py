@@ -38,12 +38,12 @@ class PortSet(NamedTuple):
 
     @property
     def rate(self) -> str:
-        """The speed of each of these ports as text, ``400G``."""
+        """The speed of each of these ports as text, ``400G``; ``0 b/s`` where it is unknown."""
         return format_rate(self.speed_bps or 0)
 
     @property
     def elements(self) -> tuple[str, ...]:
-        """The ports by name, ``leaf1:Ethernet0``; of at most five switches, which is more than reports show."""
+        """The ports of the first five switches by name, ``leaf1:Ethernet0``."""
         return tuple(f"{name}:{port.name}" for name in self.switches[:5] for port in self.ports)
 
 
@@ -105,7 +105,7 @@ class View:
 
     @cached_property
     def plane_of(self) -> dict[str, int]:
-        """The plane of each switch, and of each outside device; no link joins devices of two planes."""
+        """The plane of each switch, each device, and each switch outside; no link joins switches of two planes."""
         near: dict[str, set[str]] = {switch.name: set() for switch in self.fabric.switches}
         units = ((switch.name, switch.device) for switch in self.fabric.switches)
         links = ((link.a, link.b) for link in self.fabric.links if not link.to_host)

@@ -59,8 +59,8 @@ class ProfileDefaults(NamedTuple):
 class BufferDefaults(NamedTuple):
     """Pools and profiles of one HWSKU for one place in the fabric.
 
-    ``template`` is that place: ``t0`` (leaf), ``t1`` (spine), ``lt2``, ``ft2``. ``default_cable_m`` is the
-    length configured where none is given; 0 means that there are no lossless groups.
+    ``template`` is that place in SONiC's words, as ``t0`` (leaf), ``t1`` (spine) or ``t2`` (super-spine).
+    ``default_cable_m`` is the length configured where none is given; 0 means that there are no lossless groups.
     """
 
     template: str
@@ -70,7 +70,7 @@ class BufferDefaults(NamedTuple):
 
     @property
     def uses_shared_headroom(self) -> bool:
-        """Whether a pool provides shared headroom for all priority groups."""
+        """Whether a pool has shared headroom."""
         return any(pool.shared_headroom_bytes for pool in self.pools)
 
     def pool(self, name: str) -> PoolDefaults | None:
@@ -88,7 +88,7 @@ class BufferDefaults(NamedTuple):
 
 
 class ZeroBuffers(NamedTuple):
-    """A pool and profiles of size 0 to which an unused port is bound, so that its buffer is reclaimed.
+    """Pools and profiles to which an unused port is bound, so that its buffer is reclaimed.
 
     Profiles on pools that a HWSKU's template lacks are not for that HWSKU.
     """
@@ -126,5 +126,5 @@ def pg_profile_name(speed_bps: int | None, cable_m: int | None, besides: str = "
 
 
 def is_pg_profile_name(name: str) -> bool:
-    """Return whether a profile has the form of names that the switch generates from speed and length."""
+    """Return whether a profile has the form of names that the switch generates from speed and length alone."""
     return re.fullmatch(rf"{PG_PROFILE_PREFIX}[0-9]+_[0-9]+m_profile", name) is not None

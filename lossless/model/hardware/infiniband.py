@@ -55,7 +55,11 @@ class HcaProfile(NamedTuple):
 
 
 def infiniband_switch_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
-    """Return the names of all InfiniBand switch profiles, sorted."""
+    """Return the names of all InfiniBand switch profiles, sorted.
+
+    Raises:
+        ProfileError: a user's profile is a link that leads outside of its folder and repository.
+    """
     return tuple(sorted(_files("switches", extra_dirs)))
 
 
@@ -72,7 +76,11 @@ def load_infiniband_switch(name: str, extra_dirs: Sequence[Folder] = ()) -> Infi
 
 
 def hca_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
-    """Return the names of the adapters that support InfiniBand, sorted."""
+    """Return the names of the adapters that support InfiniBand, sorted.
+
+    Raises:
+        ProfileError: a user's file that is unreadable or wrong.
+    """
     nics = (name for name in nic_names(extra_dirs) if load_nic(name, extra_dirs).infiniband)
     return tuple(sorted({*nics, *_files("hcas", extra_dirs)}))
 

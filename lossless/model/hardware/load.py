@@ -2,8 +2,7 @@
 
 A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a profile there adds to
 ours or replaces the one of the same name, and the first folder named wins. Our own files are checked by the
-tests and read from one compiled file, a user's are checked when they are read. A file is read once in a process.
-
+tests and read from one compiled file, a user's are checked when they are read. A profile is built once in a process.
 Large tables stay text until they are used.
 """
 
@@ -57,12 +56,20 @@ COMPILED = "compiled.json"
 
 
 def switch_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
-    """Return the names of all switch profiles, sorted."""
+    """Return the names of all switch profiles, sorted.
+
+    Raises:
+        ProfileError: a user's profile is a link that leads outside of its folder and repository.
+    """
     return tuple(sorted({*_own()["switches"], *_files("switches", extra_dirs)}))
 
 
 def nic_names(extra_dirs: Sequence[Folder] = ()) -> tuple[str, ...]:
-    """Return the names of all network adapter profiles, sorted."""
+    """Return the names of all network adapter profiles, sorted.
+
+    Raises:
+        ProfileError: a user's profile is a link that leads outside of its folder and repository.
+    """
     return tuple(sorted({*_own()["nics"], *_files("nics", extra_dirs)}))
 
 
@@ -118,6 +125,9 @@ def shared_headroom(
     """Return the headroom rows that all products with a HWSKU share, and whether these are all rows of each.
 
     None where no product has it, or the rows of one are unknown.
+
+    Raises:
+        ProfileError: a user's file that is unreadable or wrong.
     """
     known = [found for _, found in _switches_with(hwsku, extra_dirs)]
     if not known or not all(found.headroom_source for found in known):
@@ -147,7 +157,7 @@ def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[S
 
 
 def _mentions(name: str, path: str | None, hwsku: str) -> bool:
-    """Return whether a profile may have a HWSKU; most of a user's files are therefore never parsed."""
+    """Return whether a profile may have a HWSKU: a user's file without its name is not parsed."""
     if path is None:
         return any(entry["name"] == hwsku for entry in _own()["switches"][name]["hwsku"])
     # The quotes keep a name from being found in a longer one.
@@ -292,6 +302,7 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
     """Return the switch profile of a file's contents, which must have the shape of schema.SwitchFile.
 
     Raises:
+        QuantityError: a speed of its load balancing that is not a rate.
         ProfileError: later, at the first use of an invalid table.
     """
     cages = CageTable(raw["cages"]["rows"], raw["cages"]["modes"])

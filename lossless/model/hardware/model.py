@@ -90,7 +90,7 @@ def routes_adaptively(asic: Asic, speed_bps: int) -> bool:
 
 
 def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
-    """Return whether a template has buffer for the headroom of the HWSKU's rows: their own, or a shared pool.
+    """Return whether a template has a lossless pool, and buffer for the headroom of the HWSKU's rows: theirs or shared.
 
     Some HWSKUs are made for lossy fabrics: their rows reserve only xon, and no pool provides the rest.
     """
@@ -294,7 +294,7 @@ class Hwsku:
 
     @property
     def uses_shared_headroom(self) -> bool:
-        """Whether any of its buffer defaults provides shared headroom for all priority groups."""
+        """Whether any of its buffer defaults has shared headroom."""
         return any(defaults.uses_shared_headroom for defaults in self.buffers)
 
     def __eq__(self, other: object) -> bool:

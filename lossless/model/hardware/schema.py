@@ -1,7 +1,7 @@
 """The schema of profile files, with located messages; used for users' files and in tests.
 
 pydantic checks the shape; the contents behind it (tables of text, names that refer to each other) are
-checked by reading every table once.
+checked by reading the tables.
 
 Each problem of a file has its key.
 """

@@ -103,8 +103,8 @@ HCAS = 0x0200_0001_0000_0000
 def with_derived_guids(subnet: Subnet) -> Subnet:
     """Return the subnet for a simulation: every switch, every HCA and every member that is an HCA has a GUID.
 
-    Port GUIDs of HCAs are two apart, since a simulated HCA has its node GUID one below them. A subnet whose switches or
-    HCAs are UNKNOWN is returned unchanged.
+    Derived port GUIDs of HCAs are two apart, since a simulated HCA has its node GUID one below them. A subnet whose
+    switches or HCAs are UNKNOWN is returned unchanged.
     """
     if isinstance(subnet.switches, Unknown) or isinstance(subnet.hcas, Unknown):
         return subnet

@@ -279,7 +279,7 @@ class Qos(NamedTuple):
 class Member(NamedTuple):
     """Members of a partition, as one entry of the file: an HCA, a GUID or a word (``ALL``, ``ALL_CAS``, ``SELF``).
 
-    ``hca`` names the HCA, ``guid`` is its GUID where it is known; both None where ``word`` stands for many.
+    ``hca`` names the HCA, ``guid`` is its GUID where it is known; both None where ``word`` stands for members.
     """
 
     hca: str | None
