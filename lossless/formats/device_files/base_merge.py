@@ -141,7 +141,7 @@ def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -
 
 
 def disagreements(switch: Switch, rendered: TableRows, data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a message for each contradiction of a base to the intent: backplane, asymmetric PFC, tunnels, LAGs."""
+    """Yield messages for contradictions of a base to the intent: backplane, asymmetric PFC, tunnels, LAGs."""
     yield from _backplane(data.get("PORT", {}))
     yield from _asymmetric(switch, data.get("PORT", {}))
     yield from _tunnels(switch, rendered, _rows(data, "TUNNEL"))
@@ -366,7 +366,7 @@ def extra_files(
 ) -> tuple[list[PlannedFile], UpdatePlan | None]:
     """Return the requested files beside the complete one, and the switch's update plan, None if no patch is requested.
 
-    A patch file is left out where the plan is no patch.
+    Of ``qos`` it is the file of removals. A patch file is left out where the plan is no patch.
     """
     files: list[PlannedFile] = []
     plan = None

@@ -28,7 +28,7 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
     """Refuse a fabric with a SONiC switch that has no base; ``present`` are the names of switches that have one.
 
     Raises:
-        RenderError: every such switch.
+        RenderError: it has such switches; the message names them.
     """
     missing = [s.name for s in fabric.switches if s.runs_sonic and s.name not in present]
     if missing:
@@ -36,7 +36,11 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
 
 
 def host_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return notes on the host settings that no rendered file sets, with the number of hosts and the reason."""
+    """Return notes on the host settings that no rendered file sets, with the number of hosts and the reason.
+
+    Raises:
+        RenderError: a NIC has no profile.
+    """
     from lossless.formats.hosts.from_model.scripts import unset
 
     left = Counter(
@@ -187,7 +191,7 @@ def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
 
 
 def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return notes on telemetry: switches without it, and receivers of alerts that must be filled in."""
+    """Return notes on telemetry: switches or a fabric without it, and receivers of alerts that must be filled in."""
     others = [switch.name for switch in fabric.switches if not switch.runs_sonic]
     if others:
         what = f"{joined(others, 4)}: no telemetry: it is known of SONiC alone"

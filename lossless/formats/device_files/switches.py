@@ -225,7 +225,7 @@ def _unset(choice: str, switch: Switch) -> str:
 
 
 def system_notes(fabric: Fabric, based: Collection[str] = ()) -> Iterator[str]:
-    """Yield notes on the settings that rendered files leave out: load balancing, trimming, and attributes by system.
+    """Yield notes on settings that rendered files leave out: load balancing, trimming, UEC, and attributes by system.
 
     ``based`` are switches with a base, which may set the attributes.
     """

@@ -272,9 +272,9 @@ def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicP
 
 
 def _cable(known: Mapping[str, InterfaceFact], driver: object) -> Any:
-    """Return the cable length in meters, which mlx5 has as PFC's delay; UNKNOWN for other drivers.
+    """Return the cable length in meters, which mlx5 and the output of mlnx_qos have as PFC's delay; else UNKNOWN.
 
-    Their delay is in bit times (IEEE 802.1Qbb).
+    The delay of other drivers is in bit times (IEEE 802.1Qbb).
     """
     delay = known.get("pfc_delay")
     is_length = delay is not None and (driver == "mlx5" or delay.origin.path[-1] == "pfc_delay")

@@ -289,7 +289,7 @@ def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> C
 
 
 def _threshold(device: ImportDevice, profile: BufferProfile) -> ClassValues:
-    """Return the threshold of a buffer profile that has the mode of ingress_lossless_pool; empty for another one.
+    """Return the threshold of a buffer profile that has the mode of ingress_lossless_pool; else, or if invalid, empty.
 
     The effect of a threshold of the other mode depends on the switch.
     """

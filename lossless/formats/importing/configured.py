@@ -4,8 +4,8 @@ An intent has one number for class, queue and PFC priority, other systems have t
 vote: a class with PFC has the number of its priority, any other that of its queue. Deviations of a switch are lost,
 and listed.
 
-Classes come from the QoS of ports: every TC of a DSCP, and every TC with PFC, is a class. An intent has one set of
-classes for the whole fabric, so it declares the values of most ports. A vote is one a port, and ties are broken by a
+Classes come from the QoS of ports: a TC of a DSCP, with PFC or with a scheduled queue is a class. An intent has one set
+of classes for the whole fabric, so it declares the values of most ports. A vote is one a port, and ties are broken by a
 fixed order, never at random.
 
 The splits of a switch's cages, and speeds that no line declares, come from the names of its ports; watchdog times
@@ -74,6 +74,9 @@ def configured_device(
     """Return the device of a configuration of another system than SONiC.
 
     It is None without a profile or a valid name. Each fact that is neither in the file nor declared is a problem.
+
+    Raises:
+        ProfileError: a profile does not exist, or a user's file is unreadable or wrong.
     """
     profile = _profile(document, read, products, profile_dirs, problems)
     if profile is None:
@@ -113,7 +116,7 @@ def _profile(
     """Return the profile that is declared for a switch, else that of the product in its file; None adds a problem.
 
     Raises:
-        ProfileError: a profile of that name does not exist.
+        ProfileError: a profile does not exist, or a user's file is unreadable or wrong.
     """
     name, system = read.switch.name, read.switch.format
     own = [choice for choice in products if choice.pattern != "*" and fnmatchcase(name, choice.pattern)]

@@ -387,7 +387,7 @@ def other_devices(
     out.
 
     Raises:
-        ProfileError: a profile of that name does not exist.
+        ProfileError: a profile does not exist, or a user's file is unreadable or wrong.
     """
     if not documents:
         return []

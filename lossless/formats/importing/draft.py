@@ -100,7 +100,7 @@ def _with_groups(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass, us
 
 
 def _is_held(group: int, ports: Sequence[PortQos]) -> bool:
-    """Return whether most ports have buffer for a priority group; a group that no DSCP reaches needs none."""
+    """Return whether most of these ports have buffer for a priority group."""
     held, _ = most(qos.groups[group] is not None for qos in ports)
     return held is True
 
@@ -262,7 +262,7 @@ def _nothing(device: ImportDevice) -> Problem:
 
 
 def _asymmetric(devices: Sequence[ImportDevice]) -> bool:
-    """Return whether most ports have asymmetric PFC: they obey pauses of all priorities."""
+    """Return whether most ports in use have asymmetric PFC: they obey pauses of all priorities."""
     winner, _ = most(port.asymmetric for device in devices for port in device.used.values())
     return winner is True
 
@@ -291,7 +291,7 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
 
 
 def find_exceptions(draft: Draft) -> dict[CableEnd, DraftException]:
-    """Return the ports of a draft whose MTU, asymmetric PFC or watchdog differ from those declared for all."""
+    """Return the linked ports of a draft whose MTU, asymmetric PFC or watchdog differ from those declared for all."""
     linked = {end for link in draft.links for end in (link.a, link.b)}
     exceptions = {}
     for device in draft.devices:
@@ -385,7 +385,7 @@ Leaves are assumed below spines, and spines above leaves.
 def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> dict[str, Tier]:
     """Return the tier of each switch among the far ends for which no file was given, by name.
 
-    It is a switch by its type, else by a switch's port name, or because it is unnamed and its link faster than NICs.
+    It is a switch by its type; without a type by a switch's port name, or as one of ``wiring.switches``.
     """
     tier_of: dict[str, Tier] = {}
     by_name = {device.name: device for device in devices}
@@ -423,7 +423,7 @@ class PfcTiers(NamedTuple):
 def find_tiers(
     devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> PfcTiers:
-    """Return the tiers of links in which most ports have PFC; ``tier_of`` has the tier of every switch."""
+    """Return the tiers of links in which most ports have PFC, None for all or none; ``tier_of``: of every switch."""
     ports = _ports_by_tier(devices, tier_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):

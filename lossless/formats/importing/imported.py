@@ -162,7 +162,7 @@ def intent_of_devices(
     Raises:
         InputError: a file cannot be read, no profile has the hardware of a device, a cable has no length, or no port
             carries classes.
-        LosslessError: the name of the fabric is not valid, or a profile that the user names does not exist.
+        LosslessError: the name of the fabric is not valid, or a profile does not exist or is unreadable or wrong.
     """
     require_name(asked.name)
     problems: list[Problem] = []
@@ -228,7 +228,7 @@ def _nics(nic: str | None, profile_dirs: Sequence[Folder]) -> list[NicProfile]:
     """Return the NIC profiles to choose from: the one that the user names, else all.
 
     Raises:
-        ProfileError: the one that the user names does not exist.
+        ProfileError: the one that the user names does not exist, or a user's file is unreadable or wrong.
     """
     if nic is not None:
         return [load_nic(nic, profile_dirs)]

@@ -123,7 +123,7 @@ def wire(
     fastest_nic_bps: int,
     cable_m: int | None = None,
 ) -> ImportWiring:
-    """Return a link for every port in use with a usable name; an unknown far end faster than any NIC is a switch.
+    """Return the links of the ports in use with a usable name; an unknown far end faster than any NIC is a switch.
 
     ``cable_m`` is the default length of cables at switches of other systems than SONiC.
 
@@ -341,7 +341,7 @@ def lldp_claims(
 
 
 def own_name(device: ImportDevice, port: str) -> str:
-    """Return the device's own name of a port, also for its alias."""
+    """Return the device's own name of a port by its name or alias; an unknown name is returned unchanged."""
     if port in device.used:
         return port
     rows = device.tables.table("PORT")

@@ -43,8 +43,8 @@ def devices_of(
     ``problems`` are those of the others.
 
     Raises:
-        InputError: every document that names no HWSKU or an unknown one, that has an invalid table, or that has the
-            name of another.
+        InputError: every document that names no HWSKU or an unknown one, or has an invalid table, an invalid name or
+            the name of another; and ``problems``.
     """
     problems = list(problems)
     find = hardware_finder(profile_dirs)
@@ -322,8 +322,8 @@ class Draft(NamedTuple):
     ``outside`` are the far ends without a file, each with its known facts, ``switches_outside`` the
     tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
     PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
-    ``topology``, ``mtu``, ``trimming``. ``oversubscription`` is that of each tier with uplinks. ``exceptions`` are the
-    ports that differ from what is declared for all.
+    ``topology``, ``mtu``, ``buffers``, ``trimming``. ``oversubscription`` is that of each tier with uplinks.
+    ``exceptions`` are the ports with settings of their own.
     """
 
     name: str

@@ -47,7 +47,7 @@ def seems_ours(file: str) -> bool:
 
 @cache
 def _telling(is_json: bool) -> Pattern[bytes]:
-    """Return the pattern that the text of a CONFIG_DB (JSON), or of an intent, contains and other files do not."""
+    """Return the pattern by which a broken file is taken for a CONFIG_DB (JSON) or an intent."""
     import re
 
     if is_json:

@@ -4,7 +4,7 @@ A checkout has a configuration of its own in ``.git``, attributes, hooks and oth
 name programs. Three measures prevent that they run:
 
 * The commands are those that read the index and the objects alone. None compares with the working tree, which would
-  call filters (``filter.*.clean``, ``filter.*.process``), and none shows content, which would call
+  call filters (``filter.*.clean``, ``filter.*.process``), and none shows content as people read it, which would call
   ``diff.*.textconv``. Names of drivers are free, so no override could reach all of them.
 * Other settings of the configuration are overridden on the command line, which comes last.
 * No protocol is allowed, so that a partial clone fetches nothing.
@@ -133,7 +133,7 @@ def known_to_git(folder: str) -> list[str] | None:
     not be read.
 
     Raises:
-        ProgramError: git gives no answer in time.
+        ProgramError: git gives no answer in time, or prints too much.
     """
     top = top_of(folder)
     if top is None or not is_installed():

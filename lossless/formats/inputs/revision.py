@@ -62,7 +62,8 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
     """Return the revision of a name in the repository that contains all paths.
 
     Raises:
-        LosslessError: there is no repository, no such revision, or a path is outside of it.
+        LosslessError: git, the repository or the revision is missing, a path is outside of the repository, or the
+            revision and HEAD have no common ancestor.
     """
     root = _root(paths[0])
     for path in paths:
@@ -81,7 +82,11 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
 
 
 def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
-    """Return the blobs of a revision's files that may be inputs, by the name that a run over ``paths`` has today."""
+    """Return the blobs of a revision's files that may be inputs, by the name that a run over ``paths`` has today.
+
+    Raises:
+        LosslessError: git fails.
+    """
     named: dict[str, str] = {}
     for entry in _entries(revision):
         for path in paths:
@@ -93,7 +98,11 @@ def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
 
 
 def texts_of(revision: Revision, blobs: Mapping[str, str]) -> dict[str, bytes]:
-    """Return the bytes of blobs of a revision by the names of their files; ``blobs`` maps these names to blobs."""
+    """Return the bytes of blobs of a revision by the names of their files; ``blobs`` maps these names to blobs.
+
+    Raises:
+        LosslessError: git fails, or a partial clone lacks a blob.
+    """
     return dict(zip(blobs, _blobs(revision, list(blobs.values())), strict=True)) if blobs else {}
 
 

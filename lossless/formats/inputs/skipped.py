@@ -34,7 +34,7 @@ _PRINTED = re.compile(
     r"|(?P<rdma_link>link \w+/[0-9]+ state ))",
     re.MULTILINE,
 )
-"""The beginnings of outputs of hosts about their ports that no command of this program reads."""
+"""The beginnings of outputs of hosts about their ports, searched in texts that have no form of capture."""
 _RESOURCE = re.compile(r"\b(?:NicConfigurationTemplate|NicDevice|NicClusterPolicy|SriovNetworkNodePolicy)\b")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
 _NOT_OURS = "no intent, and no configuration that is read"

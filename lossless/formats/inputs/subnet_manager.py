@@ -50,6 +50,9 @@ def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     """Return the documents of a subnet manager in a text; empty if the text is none of its files.
 
     ``near``: an opensm.conf has the documents of the files beside it that it names, too.
+
+    Raises:
+        InputError: such a file is a link that leads outside of the folder, or cannot be read.
     """
     from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of, read_subnet
 

@@ -1,6 +1,6 @@
 """The fabric model to CONFIG_DB tables, as plain data: templates only lay them out.
 
-Every value is as orchagent needs it, not only as YANG allows: the watchdog's mask beside ``pfc_enable``, the WRED
+Values are as orchagent needs them, not only as YANG allows: the watchdog's mask beside ``pfc_enable``, the WRED
 enable flags beside ``ecn``, exact speed and cable strings in profile names, one row per queue, priority groups in the
 ranges of buffermgrd.
 

@@ -135,7 +135,7 @@ class Difference(NamedTuple):
 
 
 def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the QoS settings of declared ports that differ on the read switch, except attributes in ``without``."""
+    """Yield the QoS settings of placed ports that differ on the read switch, except attributes in ``without``."""
     ports = {port.name: port for port in read.ports}
     for port in declared.ports:
         if not port.placed or port.qos is None:
@@ -149,7 +149,7 @@ def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> I
 
 
 def meaning(switch: Switch, without: Mapping[str, str]) -> list[dict[tuple[str, str], Any]]:
-    """Return the QoS settings of each port that the switch has, in port order, except attributes in ``without``.
+    """Return the settings of each placed port with QoS, in port order, except attributes in ``without``.
 
     Ports have no names here, because each system has its own."""
     return [

@@ -1,9 +1,9 @@
 """Switches of all systems but SONiC: systems that are not read, parts common to all dialects, new commands.
 
 A system whose configurations are not read is recognized by commands that no supported system has. Texts of different
-vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``): these systems are
-checked before EOS, NX-OS and NVUE. Their texts are not read; a sign decides the name in a message alone. Source for
-H3C: S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are the first lines of running
+vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``): such a sign
+outweighs those of EOS, NX-OS and NVUE. The texts are not read; a sign gives the name for a message. Source for H3C:
+S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are the first lines of running
 configurations of these systems, or their port names, without a published source.
 
 Configurations of a dialect do not declare buffers, hardware and neighbors. The input of a configuration session is
@@ -155,7 +155,7 @@ def plain_switch(
 
 
 def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], origin: Origin) -> ClassSet:
-    """Return the class of the DSCPs that are named, else a lossless class for each priority with PFC at a port."""
+    """Return the class of the DSCPs that are named, else one for each priority with PFC at a port that is not down."""
     if rdma_dscps:
         named = TrafficClass("rdma", rdma_dscps, rest=False, priority=None, lossless=True, origin=origin)
         return ClassSet("named", (named,))

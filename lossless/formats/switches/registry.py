@@ -1,4 +1,4 @@
-"""The registry: dialects by name, each loaded when it is needed. No other module names a dialect."""
+"""The registry: dialects by name, each loaded when it is needed."""
 
 from __future__ import annotations
 

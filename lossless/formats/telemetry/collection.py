@@ -15,9 +15,8 @@ sonic_names.star) gives them the names and labels of the catalog, from a table t
 
 Labels of a scrape are the tier and rail of a device, by which dashboards group them.
 
-Plain data are written as YAML for Prometheus and Alertmanager too: few shapes, and many of the same. A general writer
-takes minutes for the rules of a large fabric. Texts are quoted as in JSON, which YAML reads the same way (YAML 1.2.2,
-1.2), except for words that every reader takes for text.
+Plain data are written as YAML for Prometheus and Alertmanager too: few shapes, and many of the same. Texts are quoted
+as in JSON, which YAML reads the same way (YAML 1.2.2, 1.2), except for words that every reader takes for text.
 """
 
 from __future__ import annotations

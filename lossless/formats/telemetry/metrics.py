@@ -199,7 +199,7 @@ SWITCH = "switch"
 NAMESPACE = "namespace"
 """The additional label of metrics on switches with several ASICs, two of which may have an interface of one name.
 
-All metrics but ``info`` and ``scrape_duration_seconds`` have it there. On other switches there is no such label.
+``info``, ``scrape_duration_seconds`` and the metrics of the host's own databases are without it.
 """
 WINDOWS = {
     "periodic": "PERIODIC_WATERMARKS",

@@ -30,7 +30,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
     value as ``apply`` prints it.
 
     Raises:
-        RenderError: the DSCP and priority of RDMA or CNPs are unknown, or DCQCN would run on no priority.
+        RenderError: the DSCP or priority of RDMA or CNPs is unknown, or DCQCN would run on no priority.
     """
     dcqcn_priorities(qos)
     return {
@@ -44,7 +44,11 @@ def values(qos: HostQos) -> Mapping[str, object]:
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return the congestion control settings of bnxt_re by their file below ``cc``."""
+    """Return the congestion control settings of bnxt_re by their file below ``cc``.
+
+    Raises:
+        RenderError: the DSCP or priority of RDMA or CNPs is unknown.
+    """
     return {name: int(value, 16) for name, _, value, _ in (*_always(qos), *_without_profiles(qos))}
 
 

@@ -123,7 +123,11 @@ def accelerations(qos: HostQos) -> tuple[FirmwareSetting, ...]:
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:
-    """Return the DCQCN parameters of the driver by their ConnectX names; empty where DCQCN is off."""
+    """Return the DCQCN parameters of the driver by their ConnectX names; empty where DCQCN is off.
+
+    Raises:
+        RenderError: the DSCP or priority of CNPs is unknown, or the driver does not have a parameter.
+    """
     return {name: value for name, value, _ in _dcqcn(qos)}
 
 

@@ -159,7 +159,10 @@ def _cable_m(qos: HostQos) -> int:
 
 
 def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | None:
-    """Return the ECN section of the resource for its one priority; None for several priorities or without any."""
+    """Return the ECN section of the resource for the priority of DCQCN, else the first with PFC.
+
+    None without any, and where DCQCN runs on several.
+    """
     if len(priorities) > 1:
         return None
     subject = priorities or _pauses(qos)[:1]
@@ -322,7 +325,11 @@ def driver_of(qos: HostQos) -> ModuleType:
 
 
 def unset(qos: HostQos) -> str | None:
-    """Return the settings of a host that no file sets, as text; None where all are set."""
+    """Return the settings of a host that no file sets, as text; None where all are set.
+
+    Raises:
+        RenderError: the NIC has no profile.
+    """
     driver = driver_of(qos)
     left = ["DCQCN"] if certain(qos.dcqcn.enabled) and driver is other_drivers else []
     if driver is not nvidia:
@@ -361,7 +368,7 @@ def tool_of(qos: HostQos) -> Tool:
     """Return the tool that sets a host's NICs up.
 
     Raises:
-        RenderError: the tool does not support the NIC.
+        RenderError: the NIC has no profile, or the tool does not support it.
     """
     nic = profile(qos)
     tool = qos.tool or nic.tools[0]
@@ -374,7 +381,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
     """Return the template values of the tool's parts of a script.
 
     Raises:
-        RenderError: the tool does not support a value.
+        RenderError: the NIC has no profile, or the tool does not support it or a value.
     """
     return _MAKERS[tool_of(qos)](qos)
 

@@ -159,6 +159,9 @@ def resources_in(text: str, file: str) -> tuple[Facts, ...]:
     Empty where it has no such resource, or a document without ``apiVersion``. Paths begin with the name of the
     resource. Each document is parsed with as many blanks before it as the file has characters there, so that its places
     are those of the file.
+
+    Raises:
+        InputError: a document is not a valid mapping of YAML.
     """
     starts = [0, *(match.end() for match in _BETWEEN.finditer(text))]
     ends = [*(match.start() for match in _BETWEEN.finditer(text)), len(text)]

@@ -54,11 +54,11 @@ _NAMES = {
     "UCX_IB_SL": "service_level",
     "UCX_NET_DEVICES": "net_devices",
 }
-"""Names of settings that NCCL and UCX share; others are named after their variable, in lower case, without prefix."""
+"""Names of settings of NCCL and UCX; others are named after their variable, in lower case, without prefix."""
 
 
 class LogMessage(NamedTuple):
-    """One message of a log: the host that wrote it, its first line, and the texts of all its lines."""
+    """One message of a log: the host that wrote it, its first line, and the texts of its lines."""
 
     host: str
     line: PrintedLine

@@ -115,7 +115,7 @@ def parse_cable_length(text: str, unit: str = "") -> int:
     """Return a cable length in whole meters, rounded up; ``unit`` applies to a number without a unit.
 
     Raises:
-        QuantityError: no number, no unit or an unknown one, or a length of 0.
+        QuantityError: not a number with a known unit, too long a text, or a length of 0.
     """
     if len(text) > LONGEST_QUANTITY:
         raise QuantityError(f"{text[:20]!r}... is no length: it has {len(text):,} characters")
@@ -142,7 +142,10 @@ def parse_speed(text: str, unit: str = "") -> int:
 
 
 def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[FileCable, ...]:
-    """Return each cable once, with the facts of all files; contradictions and repeated lines go to ``problems``."""
+    """Return each cable with a known port once, with the facts of all files.
+
+    Contradictions, repeated lines, and ends that are joined to themselves go to ``problems``.
+    """
     named = list(_with_own_ports(list(cables)))
     at: dict[CableEnd, FileCable] = {}
     first_of: dict[tuple[str, CableEnd, CableEnd], FileCable] = {}
@@ -215,7 +218,7 @@ def _contradiction(cable: FileCable, other: FileCable) -> Problem:
 
 
 def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileCable:
-    """Return one cable with the facts of two entries; of two values the first is kept, and a problem is added."""
+    """Return one cable with the facts of two entries; of two values that differ the first is kept, with a problem."""
     mine, theirs = _aligned(first, second)
     a, b = (near if near.port is not None else other for near, other in zip(mine, theirs, strict=True))
     whole = first._replace(a=a, b=b)
@@ -242,7 +245,7 @@ def read_cabling(text: str, file: str) -> tuple[Claim, ...]:
     """Return the cables of a cabling file. A first line of headings, blank lines and comments (``#``) are skipped.
 
     Raises:
-        InputError: every line that is not a cable or names a port again, located.
+        InputError: the text is not CSV, or it has lines that are no cable or name a port again; located.
     """
     problems: list[Problem] = []
     claims = []

@@ -159,7 +159,7 @@ def names_of_intent(
 
 
 def read_cables(texts: Mapping[str, str], declared: IntentNames, exclude: Sequence[str] = ()) -> CableReport:
-    """Return the cables in files that have a declared device at one end or both.
+    """Return the cables in files that have a declared device at one end or both, and no management port.
 
     Raises:
         InputError: files of an unsupported kind, contradictions, ambiguous device names, ports that no switch of
@@ -263,7 +263,10 @@ class _CableMapper:
         return cables[0].place.problem(says)
 
     def _with_ports(self, cable: FileCable) -> FileCable:
-        """Return a cable with the intent's names for its ports, None for a port that no name of the intent fits."""
+        """Return a cable with the intent's names for its ports where it has them.
+
+        The far port of a cable that LLDP reports is None where it is a switch's and no name of the intent fits.
+        """
         a = cable.a._replace(port=self._port(cable.a))
         if not cable.heard:
             return cable._replace(a=a, b=cable.b._replace(port=self._port(cable.b)))

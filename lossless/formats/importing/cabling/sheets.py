@@ -314,7 +314,7 @@ def read_sheet(text: str, file: str) -> CableFile:
     Comments (``#``) are skipped.
 
     Raises:
-        InputError: the text is not CSV, or lacks the columns of every supported kind.
+        InputError: the text is not CSV, is empty, or lacks the columns of every supported kind.
     """
     lines = list(_lines(text, file))
     if not lines:

@@ -230,7 +230,7 @@ def _odd_port(end: CableEnd, cable: FileCable) -> Iterator[Problem]:
 
 
 def _without_odd_port(end: CableEnd) -> CableEnd:
-    """Return an end of a host; a port name that an intent cannot have, such as a MAC address of LLDP, is dropped."""
+    """Return the end of a link without a port name that an intent cannot have, such as a MAC address of LLDP."""
     return end if end.port and PORT_NAME.fullmatch(end.port) else CableEnd(end.device, None)
 
 

@@ -1,7 +1,7 @@
 """Reads opensm.conf as opensm does: a key a line, text after a ``#`` cut off, long lines in pieces; and files of GUIDs.
 
 ``infiniband.options`` interprets the values; here a line is wrong only where opensm reads a text that differs from the
-written one. Keys that protect the subnet are masked before any other code gets the text.
+written one. Keys that protect the subnet are masked in the settings, and in lines that are shown.
 
 A file of GUIDs has one a line, decimal or with 0x, optionally followed by a name, ``#`` before a comment. For a
 single line that is not a GUID opensm discards the file and the routing engine: parse_node_map of its complib.

@@ -1,6 +1,6 @@
 """Reads ``ibswinfo`` of an unmanaged switch: rows ``name | value``, those of a power supply indented.
 
-A row without a value is skipped; text in place of a number is a problem, and the value UNKNOWN. Form read from
+A row without a value is UNKNOWN; so is one with text in place of a number, which is a problem. Form read from
 treydock/infiniband_exporter collectors/fixtures/ibswinfo @992ebe1 (stanford-rc/ibswinfo prints it).
 """
 

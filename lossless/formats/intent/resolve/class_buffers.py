@@ -338,7 +338,7 @@ class GroupBuffers(NamedTuple):
 
 
 class LosslessBuffers:
-    """Builds the buffer profiles of the lossless priority groups of one switch kind, one for all identical ones."""
+    """Builds the buffer profiles of the lossless priority groups of one switch kind."""
 
     def __init__(
         self, loaded: LoadedIntent, kind: SwitchKind, pools: Mapping[str, Pool], model: BufferModel

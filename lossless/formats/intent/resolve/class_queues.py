@@ -97,7 +97,7 @@ class QueueLimits:
         self._trimmed = trimming.of if trimming is not None and kind.profile.format == SONIC else ()
 
     def of(self, class_name: str, speed_bps: int, shipped: BufferProfile | None) -> BufferProfile | None:
-        """Return the queue profile of a class on ports of one speed: that of the HWSKU, with the declared values.
+        """Return the queue profile of a class on ports of one speed: that of the HWSKU, if any, with declared values.
 
         A trimmed class has a profile of its own: orchagent refuses a trimming profile in the lists of ports and on
         priority groups (sonic-swss orchagent/bufferorch.cpp @e6b0c5b).

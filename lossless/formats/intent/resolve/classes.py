@@ -252,7 +252,7 @@ def class_groups(loaded: LoadedIntent, place: ClassPlace) -> PlacedGroups:
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
     """Return the scheduler of each class by name.
 
-    Classes without a share divide the rest equally, at least 1 percent each.
+    DWRR classes without a share divide the rest equally, at least 1 percent each.
     """
     classes = loaded.intent.classes
     open_shares = [cls for cls in classes.values() if cls.bandwidth is None and cls.scheduling != "strict"]

@@ -104,8 +104,8 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
     An unsafe or impossible fabric is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a profile, HWSKU, device or port that does not exist, or a setting that the hardware does not
-            support; located in the intent.
+        InputError: a profile that is missing or wrong, a HWSKU, device or port that does not exist, or a setting that
+            the hardware does not support; located in the intent.
     """
     return resolve_wired(loaded, profile_dirs).fabric
 

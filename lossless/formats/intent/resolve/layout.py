@@ -253,7 +253,7 @@ class LayoutBuilder:
         )
 
     def _watchdog_origin(self) -> Origin:
-        """Return the origin of the watchdog or of ``pfc``; without both, that of the first lossless class."""
+        """Return the origin of the watchdog or of ``pfc``; without both, that of the first lossless class, if any."""
         origin = self.loaded.origin("pfc", "watchdog")
         lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
         return origin if origin.path else self.loaded.origin("classes", next(lossless, ""))
@@ -333,7 +333,7 @@ def excepted(usual: Watchdog | None, own: WatchdogException, origin: Origin) -> 
 
 
 class _PortShaper:
-    """Builds the ports of one switch kind; identical ports share their QoS."""
+    """Builds the ports of one switch kind; identical ports share their QoS, those with an exception have their own."""
 
     def __init__(
         self,

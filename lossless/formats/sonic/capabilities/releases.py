@@ -70,7 +70,8 @@ def releases() -> Releases:
     """Return the SONiC releases and their facts of ``profiles/sonic/releases.toml``.
 
     Raises:
-        OSError: the installation is damaged.
+        LosslessError: the installation has no profiles.
+        OSError: it lacks this file.
     """
     import tomllib
 

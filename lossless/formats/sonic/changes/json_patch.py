@@ -1,7 +1,6 @@
 """Differences between two CONFIG_DBs, RFC 6902 patches between them, and the effects of a change on lossless traffic.
 
-A patch is applied as in the updater's library: the six operations of the RFC, one after another, to a copy; else the
-reason why it does not apply is returned.
+A patch is applied as in the updater's library: the six operations of the RFC, one after another, to a copy.
 
 Differences are listed in the tables that rendering owns or shares, by table, row and field. Meaning is compared
 (:mod:`lossless.formats.sonic.changes.meaning`): a difference in spelling or name alone is no difference here; a patch

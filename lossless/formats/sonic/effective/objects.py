@@ -141,7 +141,10 @@ IndexTargets = Mapping[int, int]
 
 
 def index_targets(fields: Fields) -> IndexTargets | Fate:
-    """Return a QoS map as it is programmed: numbers keep their low eight bits, a later entry replaces an earlier."""
+    """Return a QoS map as it is programmed, or its row's fate: throwing over a text that is no number.
+
+    Numbers keep their low eight bits, and a later entry replaces an earlier.
+    """
     targets = {}
     for index_text, target_text in fields.items():
         index, target = stoi(index_text), stoi(target_text)

@@ -160,8 +160,8 @@ class Programmed(Record):
 def program(tables: Tables, platform: Platform, *, whole: bool = True) -> Programmed:
     """Return the state that the daemons program from the rows of one device.
 
-    With ``whole`` False it lacks the bindings of queues and the watchdogs, which cost the most, and on which no group,
-    map or PFC depends.
+    With ``whole`` False it lacks WRED profiles, bindings of queues and watchdogs, on which no group, map or PFC
+    depends.
     """
     return _Daemons(tables, platform, whole=whole).run()
 
@@ -750,7 +750,7 @@ def priority_mask(text: str) -> tuple[int, ...] | None:
 _MELLANOX = ("mlnx", "mellanox", "nvidia")
 _PLAIN_SINCE = (3, 0, 3)
 _MOST_QUEUES = 20
-"""Queues of a port on Broadcom's chips, 16 on NVIDIA's: unicast and multicast halves."""
+"""Queues of a port on Broadcom's chips, taken for all but NVIDIA's (16): unicast and multicast halves."""
 
 
 def programmed(tables: Tables, switch: Switch, *, whole: bool = True) -> Programmed:

@@ -79,7 +79,7 @@ _READ = """
     LOSSLESS_TRAFFIC_PATTERN TC_TO_DSCP_MAP SWITCH_TRIMMING
 """
 READ_TABLES = frozenset(_READ.split())
-"""The tables of CONFIG_DB that this tool reads. All others are left alone."""
+"""The tables of CONFIG_DB that are read into rows at once; others are where they are needed (Tables.written)."""
 CHECKED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
 """The tables in which rules of the families SWS and CFG report a number that cannot be read."""
 

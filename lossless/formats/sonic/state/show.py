@@ -60,7 +60,7 @@ def _captures(parts: tuple[tuple[SwitchCommand, ShownPart], ...], file: str) -> 
 
 
 _OF_A_HOST = "DEV"
-"""The first cell of the rows of a host's table, as those of ``show_gids``."""
+"""The first heading of a host's table, as that of ``show_gids``."""
 
 
 class _Reader:

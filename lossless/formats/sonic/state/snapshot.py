@@ -141,7 +141,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
 
 
 def _row(title: re.Match[str], line: int, answer: Sequence[str]) -> Iterator[SnapshotRow]:
-    """Yield the database row in an answer to HGETALL or HGET; none if it no longer existed when the command ran."""
+    """Yield the database row in an answer to HGETALL or HGET; none if it did not exist, or redis printed an error."""
     fields = fields_of(answer)
     if title["field"]:
         value = _value(answer[0]) if answer else None

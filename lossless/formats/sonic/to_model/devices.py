@@ -181,7 +181,7 @@ class _DeviceReader:
         )
 
     def _mtu(self, name: str, row: ConfigRow | None) -> Maybe[int]:
-        """Return the MTU of a port's LAG, else of its row, else the default; UNKNOWN if it cannot be read."""
+        """Return the MTU of a port's LAG, else of its row with its default; UNKNOWN if unreadable or without a row."""
         if name in self.lag_mtus:
             mtu = self.lag_mtus[name][0]
             return UNKNOWN if mtu is None else mtu

@@ -69,7 +69,7 @@ class Objects:
 
     @staticmethod
     def referred(row: ConfigRow, field: str, objects: Mapping[str, _T]) -> _T | None:
-        """Return the object that a row refers to by name, None if it does not exist (rule CFG002 reports that)."""
+        """Return the object that a row refers to by name, None without a reference or object (see rule CFG002)."""
         return objects.get(row.reference(field))
 
     @cached_property
@@ -185,7 +185,10 @@ class Objects:
         return PriorityMask(read_priorities(text), self.tables.origin("PORT_QOS_MAP", row, field))
 
     def watchdog(self, port: str) -> Watchdog | None:
-        """Return the PFC watchdog of a port, or None. Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b)."""
+        """Return the PFC watchdog of a port, None without a row.
+
+        Action drop is orchagent's default (pfcwdorch.cpp @e6b0c5b).
+        """
         row = self.tables.row("PFC_WD", port)
         if row is None:
             return None
@@ -198,7 +201,7 @@ class Objects:
 
 
 def _timer_ms(row: ConfigRow, field: str) -> int | None:
-    """Return a watchdog timer as orchagent reads it (``0x200`` too), None where absent or unreadable (SWS005)."""
+    """Return a watchdog timer as orchagent reads it (``0x200`` too), a negative one as written; None if unreadable."""
     text = row.fields.get(field, "")
     return whole_number(text) if text.startswith("-") else to_uint(text, 0, UINT64 - 1)
 
@@ -294,7 +297,7 @@ class RowIndex:
         return slots_by_port
 
     def _port(self, table: str, place: str) -> str | None:
-        """Return the port of a row; empty for a port of another card of a chassis, None for no port.
+        """Return the port of a row; empty for a port of another card of a chassis or a refused row, None for no port.
 
         With virtual output queues the keys of queues name host and ASIC too: the host exactly, the ASIC in any case
         (sonic-swss orchagent/qosorch.cpp @bcd579d, handleQueueTable); a row without them is refused there. On other
@@ -374,7 +377,7 @@ def _only_card(tables: Tables) -> Card:
 
 
 class QosReader:
-    """Builds each distinct :class:`PortQos` of a device once."""
+    """Builds the QoS of ports, one object for ports of equal rows, speed and cable length."""
 
     def __init__(self, objects: Objects, dynamic: bool, generate: Generate) -> None:
         self._objects = objects

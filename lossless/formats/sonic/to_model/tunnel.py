@@ -34,7 +34,7 @@ BOUND = {field: table for field, table in TUNNEL_FIELDS.values() if table != OUT
 
 
 def tunnel_maps(tables: Tables, objects: Objects) -> TunnelMaps | None:
-    """Return the QoS maps of a device's tunnel, None where it has none.
+    """Return the QoS maps of a device's tunnel, the first by name, None where it has none.
 
     A tunnel that names no maps has none. Where the file has no TUNNEL row, the maps named :data:`TUNNEL_MAP` count.
     """

@@ -35,7 +35,7 @@ class RowContext(NamedTuple):
     ``lanes_wanted`` is False on supervisors of a chassis, whose ports are on their line cards. ``poll`` is the
     watchdog's polling interval, empty if its row ``GLOBAL`` has none, None if there is no such row or its value cannot
     be read. A ``fragment`` has neither ports nor the HWSKU of a device; it may state the buffer model that its rows are
-    for. ``metadata_elsewhere``: it has no metadata at all.
+    for. ``metadata_elsewhere``: there is neither DEVICE_METADATA nor PORT.
     """
 
     release: str | None

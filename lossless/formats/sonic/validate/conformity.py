@@ -1,8 +1,7 @@
-"""Whether a CONFIG_DB conforms to SONiC's YANG models: all violations in it, not only the first.
+"""Whether a CONFIG_DB conforms to SONiC's YANG models: the violations of all its rows, not the first one alone.
 
-Upstream stops at its first error, and an unknown field hides all others. Here every row is checked. Most rows of a
-file, and most rows of all files of a fabric, are identical: rows that were found valid are remembered for the process,
-so that a clean file costs little more than looking its rows up.
+Upstream stops at its first error, and an unknown field hides all others. Most rows of a file, and most rows of all
+files of a fabric, are identical: rows that were found valid are remembered, up to limits, and not checked again.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class SchemaViolation(NamedTuple):
 
 
 class ValidationResult(NamedTuple):
-    """All violations of SONiC's models, the tables that they do not define, and the context of the checks."""
+    """The violations of SONiC's models, the tables that they do not define, and the context of the checks."""
 
     problems: tuple[SchemaViolation, ...]
     unknown_tables: tuple[str, ...]
@@ -94,7 +93,7 @@ _accepted: dict[RowContext, dict[str, _AcceptedRows | None]] = {}
 
 
 def validate(data: Mapping[str, object], release: str | None = None) -> ValidationResult:
-    """Return all that SONiC's models of ``release``, else of the release that a CONFIG_DB names, refuse in it."""
+    """Check a CONFIG_DB against SONiC's models of ``release``, else of the release that it names, else of master."""
     context = context_of(data, release or _release(data))
     tables = _accepted.get(context)
     if tables is None:

@@ -2,8 +2,8 @@
 
 It is ``profiles/sonic/schema.json``, prepared for checks. The facts are those of the models on master; if an older
 release is known to differ, the field has the type that this release accepts and the source that proves it. A device
-reports its release by ``VERSIONS|DATABASE|VERSION``. If it does not, a value is a violation only if every known
-release refuses it.
+reports its release by ``VERSIONS|DATABASE|VERSION``. If it does not, a violation that depends on the release is not
+``sure`` (:class:`~lossless.formats.sonic.validate.checks.RowFlaw`).
 
 A type has the values that SONiC's models accept for a field or the part of a key. ``profiles/sonic/schema.json``
 writes a type as a line of words: ``uint32 100..5000``, ``enum drop forward``, ``text 1..32``, ``ref PORT``, the name
@@ -104,7 +104,7 @@ class ValueType:
 
 
 def whole(text: str) -> int | None:
-    """Return a number as the models read it, None if the text is no number."""
+    """Return a number as the models read it, None if the text is no number or has more than 64 characters."""
     if len(text) > _MOST_CHARACTERS:
         return None
     try:
@@ -186,7 +186,7 @@ _KEYED_CHECKS = frozenset({"local_port", "telemetry_objects", "telemetry_counter
 
 
 class OtherReleases(NamedTuple):
-    """The type of a field in other releases: None if they do not define it."""
+    """Other releases with another type of a field, None if they lack it; or with a table or row, without a type."""
 
     releases: tuple[str, ...]
     type: ValueType | None
@@ -214,7 +214,7 @@ class RowSchema(NamedTuple):
 
     @property
     def keyed(self) -> bool:
-        """Whether the valid fields of a row depend on its key."""
+        """Whether a check of the row depends on its key (``_KEYED_CHECKS``)."""
         return any(check[0] in _KEYED_CHECKS for check in self.checks)
 
 
@@ -257,7 +257,8 @@ def schema() -> Schema:
     """Return the CONFIG_DB schema of SONiC's models.
 
     Raises:
-        LosslessError: the installation is damaged.
+        LosslessError: the installation has no profiles.
+        OSError: it lacks this file.
     """
     import json
 

@@ -64,7 +64,7 @@ def names_marks(config: EosConfig, policy: str) -> bool:
 def classified(config: EosConfig, policy: str, key: str, trusted: IndexMap) -> IndexMap:
     """Return the map of ``dscp`` or ``cos`` to traffic classes at a port with an input policy.
 
-    If a class matches on another field, the result is unknown except for marks that classes name.
+    If a class that sets a traffic class may match on another field, marks that no class names are UNREADABLE.
     """
     targets: dict[int, int | None] = {}
     rest: int | None = None
@@ -145,7 +145,10 @@ class SwitchReader:
     # --- maps ---
 
     def _map(self, key: str, size: int, each: int) -> IndexMap:
-        """Return the map of ``dscp`` or ``cos`` to traffic classes: the configured entries, else EOS's defaults."""
+        """Return the map of ``dscp`` or ``cos`` to traffic classes: entries, else EOS's defaults, or UNREADABLE.
+
+        Defaults are not assumed where the text prints them (``show running-config all``).
+        """
         written = {number: self._config.switch.get((key, number)) for number in range(size)}
         default = [
             CLASS_OF_COS[number // each] if self._config.complete else UNREADABLE for number in range(size)

@@ -3,7 +3,7 @@
 If every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and has all settings of the intent: maps,
 shares, curves and cable lengths. Otherwise PFC profiles and the pools of lossless traffic are set directly, 50 % of the
 memory each, as ``qos roce`` divides it (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
-@16b8323). The settings of most ports are in ``default-global``.
+@16b8323). The settings of most ports are in ``default-global``, but without ``qos roce`` no PFC that some ports lack.
 
 The commands are ``nv set``, with lists and ranges where NVUE takes them.
 """

@@ -161,14 +161,14 @@ _OF_PORT: Words = {
 
 
 def unread(tree: Node) -> Iterator[str]:
-    """Yield a text for each QoS setting of NVUE that is not read here."""
+    """Yield a text for each word of a QoS setting that the grammar does not have."""
     for path, _, words in _strays(tree):
         if not isinstance(words, int):
             yield f"{' '.join(path)!r} is not read"
 
 
 def impossible(tree: Node) -> Iterator[RefusedSetting]:
-    """Yield the QoS settings whose value is no number, or larger than NVUE accepts."""
+    """Yield the QoS settings that take a number and have none, or one larger than NVUE accepts."""
     for path, node, most in _strays(tree):
         if isinstance(most, int):
             takes = f"0 to {most}" if most < _NUMBER else "a number of twelve digits at most"
@@ -256,7 +256,7 @@ class Node:
         return next(reversed(node.below), None) if node is not None else None
 
     def number(self, *words: str) -> int | None:
-        """Return the value of a path as a number, None if it is no number."""
+        """Return the value of a path as a number, None if it is no number of at most twelve digits."""
         text = self.value(*words)
         return (
             int(text) if text is not None and text.isascii() and text.isdecimal() and len(text) < 13 else None
@@ -310,7 +310,7 @@ def tree_of_commands(document: Document) -> Node:
 
 
 def _paths(words: Sequence[str]) -> list[list[str]]:
-    """Return the paths of a command, one for each name in its lists."""
+    """Return the paths of a command, one for each name in its lists, the first 4,096."""
     paths: list[list[str]] = [[]]
     for before, word in zip(["", *words], words, strict=False):
         names = list(listed_names(word)) if before in LISTED else [word]
@@ -391,7 +391,7 @@ def _add(node: Node, data: Mapping[Any, Any], path: Path) -> None:
 
 
 def looks_like_commands(text: str) -> bool:
-    """Return whether a text has a command ``nv set`` or ``nv unset``."""
+    """Return whether a text has a command ``nv set`` or ``nv unset`` for QoS, interfaces or another known part."""
     return (
         re.search(
             rf"^{_BEFORE}nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service|nve)\b",

@@ -158,7 +158,7 @@ class NvueSwitch:
         return self._map(profile, "dscp", self.base.dscp, len(DSCPS))
 
     def _port_map(self, profile: str) -> IndexMap | None:
-        """Return the map of all DSCPs to the ``port-default-sp`` of a mapping profile; None without one."""
+        """Return the map of all DSCPs to the ``port-default-sp`` of a mapping profile; None without a valid one."""
         stated = ("qos", "mapping", profile, "port-default-sp")
         priority = self.tree.number(*stated)
         if priority not in PRIORITIES:
@@ -169,7 +169,7 @@ class NvueSwitch:
         return self._map(profile, "pcp", self.base.pcp, len(PRIORITIES))
 
     def _map(self, profile: str, key: str, own: tuple[int, ...] | None, size: int) -> IndexMap | None:
-        """Return a map of DSCP or PCP to switch priorities: entries, else defaults, UNREADABLE if these are unknown."""
+        """Return a map of DSCP or PCP to switch priorities: entries, else defaults or UNREADABLE; None without both."""
         rows = self.tree.at("qos", "mapping", profile, key)
         written = {n: _target(rows, n, "switch-priority") for n in range(size)}
         if not self.whole or (profile != GLOBAL and rows is not None):

@@ -221,7 +221,7 @@ def _unbound(config: NxosConfig) -> Iterator[UnboundObject]:
 
 
 def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origin]]:
-    """Yield the ports with PFC on if no class is no-drop, with the first such line; none for a part of a text."""
+    """Yield the ports, not shut down, with PFC on if no class is no-drop, with the first such line; none for a part."""
     if reader.no_drop or config.is_part:
         return
     first: Origin | None = None
@@ -234,10 +234,10 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
 
 
 def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
-    """Yield a class of traffic for each network-qos class that is paused but not defined: its qos-group leads to it.
+    """Yield the classes of traffic whose qos-group leads to a network-qos class that is paused but not defined.
 
-    That is the group of a queuing class of its name, else the one that the paused CoS leads to. If ECN is configured in
-    that class too, it has no effect for the same reason.
+    That is the group of a queuing class of its name, else the one that the paused CoS leads to. Classes with ECN, or
+    without such traffic, are left out.
     """
     bound = reader.policy_of({}, NETWORK_QOS, "")
     cos = reader.main.cos_to_group
@@ -277,7 +277,7 @@ def _rewrites(config: NxosConfig) -> Iterator[Rewrite]:
 
 
 def _multipliers(config: NxosConfig) -> Iterator[Origin]:
-    """Yield the lines on intervals and multipliers of the PFC watchdog's timers, each once."""
+    """Yield the lines on multipliers of the PFC watchdog's timers, each once."""
     stated = (
         setting
         for block in _blocks(config)

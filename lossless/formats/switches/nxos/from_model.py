@@ -183,7 +183,7 @@ def _network(ports: list[Port]) -> list[Data]:
 
 
 def _paused_group(qos: PortQos, priority: int) -> int:
-    """Return the qos-group that a priority pauses: the queue of the traffic class in its priority group."""
+    """Return the qos-group that a priority pauses: the queue of a traffic class in its priority group, else itself."""
     group = qos.pausing_group(priority)
     return next((qos.queue_of(tc) for tc in PRIORITIES if qos.group_of(tc) == group), priority)
 

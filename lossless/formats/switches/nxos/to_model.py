@@ -222,7 +222,7 @@ class NxosSwitch:
     # --- policies ---
 
     def policy_of(self, settings: Settings, kind: str, direction: str) -> Bound | None:
-        """Return the policy of a type and direction at a port, its own or the switch's; None where neither has one."""
+        """Return a port's policy of a type and direction, its own or the switch's; None without one, or negated."""
         key = ("policy", kind, direction)
         bound = settings.get(key) or self.config.switch.get(key)
         if bound is None or bound.value is None:

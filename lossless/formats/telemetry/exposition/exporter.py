@@ -1,6 +1,7 @@
 """A scrape: reads all namespaces of a switch and returns their metrics as text; no content of a database aborts it.
 
-It ends within seconds, and takes no more memory than a large switch needs, whatever a redis does.
+The seconds that it waits for redis and the bytes that it reads are limited
+(:class:`~lossless.formats.telemetry.exposition.redis_reader.ScrapeLimits`).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Exporter:
-    """Reads the databases of a switch once for each scrape; one scrape at a time.
+    """Reads the databases of a switch once for each scrape; scrapes must not overlap.
 
     ``clock`` returns seconds. ``host`` is the name of the switch until a CONFIG_DB supplies one, ``switch`` a name that
     overrides that of CONFIG_DB.

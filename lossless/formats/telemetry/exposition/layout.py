@@ -76,7 +76,7 @@ def given(addresses: Iterable[str]) -> tuple[Namespace, ...]:
 
 
 def read_layout(file: str) -> tuple[Namespace, ...]:
-    """Return the namespaces that a ``database_config.json`` or ``database_global.json`` names.
+    """Return the namespaces that a ``database_config.json`` or ``database_global.json`` names, without other machines.
 
     Raises:
         InputError: one of the files cannot be read, or lacks the location of a database.

@@ -450,7 +450,7 @@ class Polling(NamedTuple):
 
 
 class SwitchSettings(NamedTuple):
-    """The settings in CONFIG_DB: the fields of DEVICE_METADATA that exist, and the polling of each counter group."""
+    """The settings in CONFIG_DB: values of DEVICE_METADATA of 1 to 255 bytes, and the polling of each counter group."""
 
     metadata: dict[str, str]
     polling: dict[str, Polling]
@@ -542,7 +542,7 @@ class NamespaceReader:
 
 
 def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]:
-    """Return the commands that read a plan's rows, by database; one without rows is only queried for its size."""
+    """Return the commands that read a plan's rows, by database but CONFIG_DB: without rows, that for its size."""
     return {
         name: packed([_SIZE, *(("HMGET", row.key, *row.fields) for row in plan.rows if row.database == name)])
         for name in databases

@@ -1,6 +1,6 @@
 """Converts dashboards to Grafana's JSON with its own typed builders; the files of a fabric's or a subnet's dashboards.
 
-Panels share a line evenly: up to six number panels, or two or three others. The rest is the same for each dashboard:
+Panels share a line evenly: up to six number panels, or up to three others. The rest is the same for each dashboard:
 the data source as a variable, and links to the other dashboards of the fabric. It is read-only in
 Grafana, because the next render would overwrite edits made there.
 

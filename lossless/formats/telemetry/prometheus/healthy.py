@@ -29,7 +29,7 @@ _LONG_AGO = steady(17)
 
 
 def healthy(context: AlertContext) -> AlertCase:
-    """Return the test with the series of a port of each kind, of one switch, and of one host, if there are any."""
+    """Return the test with series of a port of each lossless kind, of one switch, and of one host, if there are any."""
     lines = dict.fromkeys((*_ports(context), *_switches(context), *_host(context)))
     return AlertCase(tuple(lines), 2 * context.every.peaks)
 

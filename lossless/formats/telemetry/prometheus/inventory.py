@@ -159,7 +159,7 @@ class IntendedSwitch(NamedTuple):
 
 
 class IntendedPort(NamedTuple):
-    """A switch port that the intent uses, the name of its kind, and its neighbor.
+    """A switch port with QoS, the name of its kind, and its neighbor.
 
     ``namespace`` is that of its ASIC, empty on a switch with one. ``up``: the port should be up.
     """
@@ -205,7 +205,7 @@ class HeadroomPool(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """All values that Prometheus rules take from an intent. ``kinds`` of ports are by name; ``hosts`` are names."""
+    """Values of devices that Prometheus rules take from an intent. ``kinds`` of ports are by name; ``hosts`` names."""
 
     fabric: str
     switches: tuple[IntendedSwitch, ...]

@@ -316,8 +316,8 @@ def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[s
     An unsafe or impossible subnet is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a profile, switch, host, port or level that does not exist, or a GUID that is invalid, located in
-            the intent or its GUID file.
+        InputError: a profile that is missing or wrong, a switch, host, port or level that does not exist, or an invalid
+            GUID, located in the intent or its GUID file.
     """
     return _SubnetResolver(loaded, profile_dirs).subnet()
 
@@ -503,7 +503,7 @@ class _Hardware:
         self._hcas: dict[str, HcaProfile] = {}
 
     def switch(self, spot: SwitchSpot) -> tuple[InfinibandSwitchProfile, Origin]:
-        """Return the product of a switch; raises InputError where none is declared, or its profile does not exist."""
+        """Return the product of a switch; raises InputError where none is declared, or its profile cannot be loaded."""
         name, origin = self._switch_choice(spot)
         try:
             if name not in self._switches:
@@ -513,7 +513,7 @@ class _Hardware:
         return self._switches[name], origin
 
     def hca(self, spot: HostSpot) -> tuple[HcaProfile, Origin]:
-        """Return the adapter of a host; raises InputError where its profile does not exist."""
+        """Return the adapter of a host; raises InputError where its profile is missing or wrong."""
         name, origin = self._loaded.intent.hardware.hca, self._loaded.origin("hardware", "hca")
         choice = self._loaded.intent.topology.hosts.get(spot.name)
         if choice is not None and choice.hca is not None:

@@ -160,7 +160,7 @@ class EosConfig:
         self.unread: list[tuple[Origin, str]] = []
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings of an interface, and those of its port channel and QoS profile that it lacks."""
+        """Return the settings of an interface, and those that it lacks of its profile and, shared, its port channel."""
         own = self.interfaces[name]
         lag = own.get(("lag",))
         channel = self.interfaces.get(f"Port-Channel{lag.value}", {}) if lag is not None else {}

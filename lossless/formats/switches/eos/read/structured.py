@@ -136,7 +136,7 @@ def _policy(config: EosConfig, command: Command, classes: dict[str, Settings]) -
 
 
 def _permitted(command: Command) -> set[int] | None:
-    """Return the DSCPs that an access list permits, None if one of its lines matches on another field."""
+    """Return the DSCPs that an access list permits, None if it has another line than permits of DSCPs."""
     dscps: set[int] = set()
     for below in command.below:
         match = _OF_LIST.fullmatch(below.text)
@@ -192,7 +192,7 @@ def _origin(config: EosConfig, command: Command) -> Origin:
 
 
 def looks_like_eos(text: str) -> bool:
-    """Return whether a text is a configuration of EOS: it has commands that no other system has."""
+    """Return whether a text is a configuration of EOS, by its commands and by those that it does not have."""
     plain = "\n".join(map(without_prompt, text.splitlines())) if "#" in text else text
     if _OTHERS.search(plain) or not _BLOCKS.search(plain):
         return False
@@ -244,7 +244,7 @@ _TELLING_KEYS = ("ethernet_interfaces", "qos_profiles")
 
 
 def looks_structured(data: Mapping[object, object]) -> bool:
-    """Return whether data are AVD's: interfaces or profiles as lists of named items, or its keys of QoS."""
+    """Return whether data are AVD's: interfaces or profiles as lists of named items, or keys of QoS or platform."""
     for key in _TELLING_KEYS:
         items = data.get(key)
         if (

@@ -499,7 +499,7 @@ def _apply(config: NxosConfig, settings: Settings, command: Command, patterns: P
 
 
 def looks_like_nxos(text: str) -> bool:
-    """Return whether a text is a configuration of NX-OS: it has commands that no other system has."""
+    """Return whether a text is a configuration of NX-OS, by its commands and by those that it does not have."""
     return _OTHERS.search(text) is None and _TELLING.search(text) is not None
 
 

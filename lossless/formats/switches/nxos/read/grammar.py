@@ -199,7 +199,7 @@ class NxosConfig:
         return not self.policies
 
     def settings_of(self, port: str) -> Settings:
-        """Return the settings of a port: those of its port channel, of its port profiles, and its own."""
+        """Return the settings of a port: those its port channel shares, those of its port profiles, and its own."""
         own = self._with_profiles(self.ports[port])
         lag = own.get(("lag",))
         channel = self.ports.get(f"port-channel{lag.value}", {}) if lag is not None else {}
@@ -356,7 +356,7 @@ def _watchdog(match: re.Match[str]) -> Made:
 
 
 def _pause(match: re.Match[str]) -> Made:
-    """Return the settings of a ``pause`` line: its words come in any order."""
+    """Return the settings of a ``pause`` line, whose parts come in any order; None for numbers out of range."""
     words = match[1].split()
     made: list[tuple[Key, Any]] = []
     for flag in ("no-drop", "receive"):

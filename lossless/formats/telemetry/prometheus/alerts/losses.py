@@ -31,7 +31,7 @@ NEARLY_FULL = 0.9
 """Used share of headroom (ours): a tenth is left.
 
 Rows of vendors are computed for the worst case, the smallest packets in cells that they do not fill; whole frames use
-less. Only worst-case traffic reaches this share on a healthy fabric, and it goes no further.
+less.
 """
 _AT = "{{ $labels.switch }} {{ $labels.interface }}"
 _VERIFY = "lossless verify INTENT CAPTURES --since BEFORE"
