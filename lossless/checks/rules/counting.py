@@ -1,8 +1,9 @@
 """Counts of counters of a running device: since boot or a clear, or from an earlier capture to a later one.
 
 A difference is a lower bound of the events: a counter that was cleared between two captures, or has reached its
-ceiling, has counted at least that much. A counter that is smaller than before was reset or cleared, and its value is
-taken as from a single capture. Where the earlier value was at its ceiling already, the count is unknown.
+ceiling, has counted at least that much. A counter that is smaller than before was reset, and its value is taken as from
+a single capture. Where it counts since another clear than before, or the earlier value was at its ceiling already, the
+count is unknown.
 """
 
 from __future__ import annotations
