@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 SEEDS = 3
 """Random seeds: each is another choice of who sends to whom, and of paths."""
-LEAST_MEAN, LEAST_LAST = 0.9, 0.8
+LEAST_MEAN = 0.9
+LEAST_LAST = 0.8
 """Shares of ideal spreading from which a load counts as carried: the mean flow rate, and the time of the last flow.
 
 Conventions of this project: no public source states them. A job waits for the last flow of each step, so at 0.8 its
