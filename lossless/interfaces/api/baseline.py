@@ -36,10 +36,10 @@ _SUPPRESSION_RULES = "SUP"
 
 
 class BaselineResult(NamedTuple):
-    """The baseline file, the number of its entries, and the numbers of entries that this run added and removed.
+    """The baseline file, the number of its entries, and the numbers of entries that are new and gone.
 
-    ``errors`` lists files that cannot be read; a run with errors writes nothing. ``is_configured`` reports whether
-    ``lint`` uses the file without an option.
+    ``errors`` are the problems of reading files; a run with errors writes nothing, and the numbers are those that it
+    would have written. ``is_configured`` reports whether ``lint`` uses the file without an option.
     """
 
     file: str
@@ -63,7 +63,8 @@ def baseline(
     about files that this run did not check stay in the baseline.
 
     Raises:
-        InputError: the existing baseline cannot be read, or ``prune`` is given and there is none.
+        InputError: the existing baseline cannot be read, ``prune`` is given and there is none, or the configuration has
+            mistakes and names no baseline.
         OutsideError: the file has no stated name, and is a link that leads outside.
         RenderError: the baseline cannot be written.
     """
@@ -108,7 +109,11 @@ def configured_baseline(options: Options) -> str | None:
 
 
 def _present(file: str, *, needed: bool) -> Entries:
-    """Return the entries of an existing baseline; none if the file is missing and not ``needed``."""
+    """Return the entries of an existing baseline; none if the file is missing and not ``needed``.
+
+    Raises:
+        InputError: the baseline cannot be read, or is missing and ``needed``.
+    """
     from lossless.checks.lint.baseline import read_baseline
 
     if not needed and not os.path.exists(file):
@@ -165,8 +170,8 @@ def fix(
 ) -> FixResult:
     """Fix the findings that an edit of files can fix; with ``unsafe`` also those whose fix changes device behavior.
 
-    Only the bytes of the fixed values change. Without ``write`` the changes are returned and no file is written. Files
-    in another form than config_db.json (dumps, several devices in one file) are checked and not changed.
+    Without ``write`` the changes are returned and no file is written. Dumps, and files of several devices, are checked
+    and not changed.
 
     Raises:
         LosslessError: a file has changed meanwhile, or cannot be written.

@@ -66,9 +66,9 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
     """Return the traffic that a collective puts on the fabric of an intent, and its duration at line rate.
 
     Raises:
-        InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: the fabric lacks the requested GPUs, or has no storage.
-        QuantityError: an algorithm that the collective does not have.
+        InputError: the intent cannot be read, there is not exactly one, or a cloud runs its switches.
+        ScenarioError: the fabric lacks the requested GPUs, has no storage, or no path that the traffic needs.
+        QuantityError: the collective does not have the algorithm, or the GPUs are no whole number of domains.
     """
     from lossless.analysis.workloads.placement import estimate
 
@@ -86,9 +86,8 @@ def evaluate_workload(
     ``ask`` sets the effort of the simulation; its scenario is replaced by that of the workload.
 
     Raises:
-        InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: as :func:`workload`.
-        QuantityError: an algorithm that the collective does not have.
+        InputError: as :func:`workload`, or the intent declares an InfiniBand subnet.
+        ScenarioError, QuantityError: as :func:`workload`.
     """
     from lossless.analysis.workloads.placement import estimate
     from lossless.analysis.workloads.verdict import workload_verdict
@@ -111,7 +110,7 @@ def storm(
     """Return the blast radius of a PFC storm from a host (``host1``, ``host1:port2``) that drains ``drain_bps`` a port.
 
     Raises:
-        InputError: the intent cannot be read, or there is not exactly one.
+        InputError: the intent cannot be read, there is not exactly one, or a cloud runs its switches.
         ScenarioError: no such host, port or class, or buffers or routes that are not known.
     """
     from lossless.analysis.storm.blast_radius import StormSource, blast_radius
@@ -174,8 +173,8 @@ def headroom_of_ports(
 ) -> Headrooms:
     """Return the headroom that each method requires for ports of an intent or of configurations, and that configured.
 
-    ``ports`` are names such as ``leaf1:Ethernet0``, on a single device ``Ethernet0``. Without names, one port of every
-    kind of lossless port is reported.
+    ``ports`` are names such as ``leaf1:Ethernet0``, on a single device ``Ethernet0``. Without names, each kind of
+    lossless port is reported.
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is none.

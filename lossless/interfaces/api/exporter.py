@@ -38,15 +38,15 @@ def exporter(
     switch: str | None = None,
     version_file: str = VERSION_FILE,
 ) -> Exporter:
-    """Return an exporter that reads a switch's databases at each scrape; nothing is read yet.
+    """Return an exporter that reads a switch's databases at each scrape; no database is read yet.
 
     ``servers`` are redis servers, as socket paths or HOST:PORT, each prefixed with ``NAMESPACE=`` if there are several.
-    ``database_config`` is a ``database_config.json`` or ``database_global.json``. Without both, SONiC's own file is
-    read. ``clock`` returns seconds. ``host`` is the name of the switch until CONFIG_DB provides one; ``switch``
-    overrides the name in CONFIG_DB.
+    Without them the addresses are read from ``database_config``, a ``database_config.json`` or
+    ``database_global.json``, else from SONiC's own file. ``clock`` returns seconds. ``host`` is the name of the switch
+    until CONFIG_DB provides one; ``switch`` overrides the name in CONFIG_DB.
 
     Raises:
-        InputError: a server or a file does not give the address of the databases.
+        InputError: a server or a file does not give the address of the databases, or a file cannot be read.
         LosslessError: hiredis is not installed, or this machine has no file of SONiC with the addresses.
     """
     from importlib.util import find_spec

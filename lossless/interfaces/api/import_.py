@@ -50,7 +50,9 @@ def import_configs(
     ``nic`` names the adapter of the hosts, which switch configurations do not contain.
 
     Raises:
-        InputError: a file cannot be read or is an intent, or no profile has the HWSKU of a device.
+        InputError: a file cannot be read or is an intent, no profile has the hardware of a device, a cable has no
+            length, or no port carries classes.
+        LosslessError: the name of the fabric or the cable length is not valid, or there is no profile of that name.
     """
     every, problems = collect(paths)
     documents = [d for d in every if d.dialect or not is_managers(d.file)]
@@ -107,7 +109,7 @@ def write_import(imported: ImportResult, output: AnyPath | None, base_dir: AnyPa
     The intent is written last, so an existing intent implies that its base files exist.
 
     Raises:
-        InputError: a file exists with other content; nothing is overwritten.
+        InputError: a file exists with other content, or is a link that leads outside; nothing is overwritten.
         RenderError: the file system refuses, or there is a link below ``base_dir``; then no new file is left behind.
     """
     bases = imported.bases.items() if base_dir is not None else ()

@@ -39,7 +39,7 @@ class Options(NamedTuple):
     command line; None as configured.
 
     ``per_file``: every file is checked by itself, and a named file of an unknown kind is not an error. ``tell`` is
-    called with the number of checked files and the total while files remain.
+    called with the number of checked files and their total during the checks.
     """
 
     rdma_dscps: tuple[int, ...] = ()
@@ -140,7 +140,7 @@ def check(
 
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
-    """Return the lookup of ``lossless.toml`` files; None if no file and no option chooses rules or accepts findings."""
+    """Return the lookup of configurations; None if ``files`` have none, and no option chooses rules or a baseline."""
 
     return _needed(configurations_of(options), options, files)
 
@@ -148,7 +148,7 @@ def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | N
 def _needed(
     lookup: ConfigurationLookup | None, options: Options, files: Sequence[str]
 ) -> ConfigurationLookup | None:
-    """Return ``lookup``; None if no file has a configuration, and no option chooses rules or accepts findings."""
+    """Return ``lookup``; None if ``files`` have no configuration, and no option chooses rules or a baseline."""
     if lookup is None:
         return None
     asked = options.configuration or options.baseline or options.select or options.ignore
@@ -175,7 +175,10 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 def _with_runs(
     report: Report, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
 ) -> Report:
-    """Return a report with the findings of traffic simulations, unchanged if no chosen rule needs them."""
+    """Return a report with the findings of simulations and the traffic not simulated; unchanged if no rule needs them.
+
+    A rule counts if it is chosen for the file of one of the documents.
+    """
     from lossless.checks.rules.registry import codes_for
 
     choices = {lookup.chosen(document.file) for document in documents} if lookup else {None}
@@ -224,7 +227,10 @@ def finished(
 
 
 def accounted(report: Report, found: FoundFiles) -> Report:
-    """Return the report of a run with its excluded files, and files found but not checked, each with the reason."""
+    """Return the report of a run with its excluded files, and files found but not checked, each with the reason.
+
+    Configurations and baselines that have the default name are not listed.
+    """
     read = {*report.documents, *(error.file for error in report.errors)}
     left = {*(candidate.file for candidate in found.candidates), *found.others} - read
     if not left:
@@ -256,7 +262,10 @@ def found_at(
 
 
 def configurations_of(options: Options) -> ConfigurationLookup | None:
-    """Return the lookup of configurations by the options of a run; None if it uses none and no option chooses rules."""
+    """Return the lookup of configurations by the options of a run.
+
+    None if the run uses neither configurations nor a baseline, and no option chooses rules.
+    """
     asked = bool(options.select or options.ignore)
     if not (options.configured or options.configuration or options.baseline or asked):
         return None

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 class _Before(NamedTuple):
-    """The report on the files of a revision, their documents for traffic simulations, and the unreadable files."""
+    """The report on the files of a revision, their documents if traffic is simulated, and those that were not read."""
 
     report: Report
     documents: tuple[Document, ...]
@@ -149,7 +149,7 @@ def _candidates(
 
 
 def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _Before:
-    """Return the report on a revision with the documents of ``files``; ``asked`` files without one count as unread."""
+    """Return the report on a revision with the documents of ``files``; other ``asked`` files count as unread."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
     return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))
 

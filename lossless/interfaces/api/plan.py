@@ -50,11 +50,13 @@ def plan(
 
     ``current`` is the intent that was rendered into the fabric, or files of its switches and hosts; for an InfiniBand
     subnet it is an intent.
-    ``options.rdma_dscps`` names the DSCPs that jobs send now, if neither side declares them.
+    ``options.rdma_dscps`` names the DSCPs that jobs send now; without it they are taken from ``lossless.toml``, from
+    hosts, or from the lossless classes in service.
 
     Raises:
-        InputError: a file cannot be read, an intent has errors, or current and target cannot be one fabric.
-        NoPlan: an unsafe state cannot be avoided.
+        InputError: a file cannot be read, an intent has errors, current and target cannot be one fabric, or an option
+            does not apply to it.
+        NoPlan: an unsafe state cannot be avoided, a step exceeds the limits, or a patch or session is refused.
     """
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.inputs import change_of
@@ -89,7 +91,7 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
     """Return the fabric of an intent without errors.
 
     Raises:
-        InputError: it cannot be read, or rules find errors in it.
+        InputError: it cannot be read, declares a subnet, or rules find errors in it.
     """
     document = intent_at(intent)
     report, fabric = sound_fabric(document, options)
@@ -102,7 +104,7 @@ def _in_service(current: Sequence[str | PathLike[str]], options: Options) -> InS
     """Return the switches and hosts in service, from one intent or from files of devices.
 
     Raises:
-        InputError: an intent beside other paths, or files that cannot be read.
+        InputError: a file cannot be read, the intent has errors, or no file is of a switch in service.
     """
     from lossless.checks.plan.inputs import deployed, running_of_intent
     from lossless.formats.inputs.intents import is_intent
@@ -118,10 +120,10 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
     """Write a plan below a folder: ``plan.json``, a folder with the files to carry out each step, and pages for people.
 
     ``pages`` are further texts by their names. All files are written or none; files of an earlier plan that this one
-    does not contain are removed.
+    does not contain are removed. Returns the paths of the files below the folder, without its manifest.
 
     Raises:
-        RenderError: the folder cannot be written.
+        RenderError: the folder cannot be written, or a name cannot be that of a file or of a device in an inventory.
     """
     import json
     from pathlib import Path
@@ -142,7 +144,8 @@ def plan_progress(
     """Return the progress of each switch with a file, the switches of the plan without a file, and the number of steps.
 
     Raises:
-        InputError: the folder holds no plan, or a file cannot be read or is of no switch of the plan.
+        InputError: the folder holds no plan of switches, or a file cannot be read, is of no switch of the plan, or is
+            of a system other than SONiC.
     """
     from lossless.checks.plan.inputs import deployed
     from lossless.ground.documents.folder import file_in
@@ -229,10 +232,11 @@ def diff(
     """Compare the running configuration of one switch with the settings that render writes for it from an intent.
 
     ``device`` names the switch of the intent; left out, it is the file's own hostname, or its folder's name where the
-    file has none.
+    file has none. With errors in the intent nothing is compared: they are in the report.
 
     Raises:
-        InputError: the file or the intent cannot be read, or the intent has no such switch.
+        InputError: the file or the intent cannot be read, the intent declares a subnet or has no such switch, or
+            ``config_db`` is a folder.
     """
     try:
         document, running = intent_at(intent), _running_document(config_db)
@@ -255,11 +259,13 @@ def diff_fabric(
 ) -> FabricDrift:
     """Compare the configurations at some paths, files or folders, each with its switch of an intent.
 
-    The switch is the one with the file's hostname, else the one named like the file's folder. ``progress`` is called
-    with the number of compared files and the total.
+    The switch is the one with the file's hostname, for a file without one that named like its folder. ``progress`` is
+    called with the number of compared switches and their total. With errors in the intent nothing is compared: they are
+    in the report.
 
     Raises:
-        InputError: the intent cannot be read. A problem with a single configuration is in ``errors`` instead.
+        InputError: the intent cannot be read, or declares a subnet. A problem with a single configuration is in
+            ``errors`` instead.
     """
     try:
         document = intent_at(intent)

@@ -50,9 +50,9 @@ def render(
     extras: Collection[Literal["qos", "patch", "rollback", "telemetry"]] = (),
     overwrite_base: bool = False,
 ) -> RenderResult:
-    """Write the configuration of every switch and host of an intent below ``out_dir``.
+    """Write the configurations of the switches, hosts and subnet managers of an intent below ``out_dir``.
 
-    ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
+    ``base_dir`` holds each SONiC switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
     Without it only the owned tables are written, as ``qos.json``. ``extras`` are written beside a complete file: the
     owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry`` needs the intent
     only and writes the monitoring configuration of the fabric. With ``check`` or ``diff`` nothing is written. A fabric
@@ -60,9 +60,9 @@ def render(
     file is overwritten only with ``overwrite_base``.
 
     Raises:
-        InputError: the intent or a base cannot be read.
-        RenderError: a base does not fit, or would be overwritten, or the output cannot be written; the old tree is then
-            as it was.
+        InputError: the intent or a base cannot be read, or a value of a subnet cannot be written or lacks its key.
+        RenderError: a base is missing where it is needed, does not fit, or would be overwritten, or the output cannot
+            be written; the old tree is then as it was.
     """
     from pathlib import Path
 

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 
 
 class CapturedState(NamedTuple):
-    """The captures of now and of an earlier time; ``problems`` lists unreadable files and missing captures of both."""
+    """The captures of now and of an earlier time.
+
+    ``problems`` lists unreadable files and missing captures of both, and captures that cannot be compared.
+    """
 
     now: CaptureInputs
     before: CaptureInputs
@@ -58,7 +61,10 @@ class CapturedState(NamedTuple):
 
 
 def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
-    """Return the captures at ``paths`` and the earlier ones at ``since``; paths without any capture are a problem."""
+    """Return the captures at ``paths`` and the earlier ones at ``since``.
+
+    It is a problem if paths have no capture of a device, or if both have no device in common, or the same file.
+    """
     from lossless.formats.inputs.captures import gather_captures
 
     now, before = gather_captures(paths), gather_captures(since)
@@ -137,7 +143,7 @@ if TYPE_CHECKING:
 
 
 class Watch:
-    """Checks files repeatedly; a check costs time only for files that have changed.
+    """Checks files repeatedly, and keeps the results of SONiC devices whose files have not changed.
 
     A change of a configuration, a baseline or a folder of hardware profiles counts as a change of every file.
     """

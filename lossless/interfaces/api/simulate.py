@@ -54,7 +54,7 @@ def simulate(
     ``captures`` are files or folders of running state, whose watermarks are compared with the peaks of both.
 
     Raises:
-        InputError: the intent or configuration cannot be read.
+        InputError: the intent or configuration cannot be read, or a cloud runs the switches.
         ScenarioError: the requested scenario is impossible, or would take too long.
     """
     from lossless.analysis.buffers.verdict import fabric_verdict

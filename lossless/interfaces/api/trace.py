@@ -28,7 +28,7 @@ class TraceResult(NamedTuple):
     """A trace, and the documents that its findings point into, by file name.
 
     ``configurations_beside`` are files of devices that lie in the folder of the intent and are not followed.
-    ``problems`` are captures that could not be read.
+    ``problems`` are those of the captures: unreadable, missing, or not comparable.
     """
 
     trace: Trace
@@ -57,7 +57,8 @@ def trace(
     there.
 
     Raises:
-        InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.
+        InputError: the intent or a configuration cannot be read, there is not exactly one fabric, or a cloud runs its
+            switches.
         LosslessError: no such host, switch or port, no DSCP, or no path.
     """
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
@@ -127,7 +128,7 @@ def _outside(fabric: Fabric, lookup: ConfigurationLookup) -> dict[str, frozenset
 
 
 def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Options) -> RunningTrace:
-    """Return the captured devices of the traced fabrics, with the findings of rules on them."""
+    """Return the captured devices, each with its part of the traced fabrics, and the findings of rules on them."""
     from lossless.checks.lint.running import verified
     from lossless.checks.trace.running import RunningTrace
 

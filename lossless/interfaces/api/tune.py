@@ -146,7 +146,7 @@ def sweep(
     while that scheduler has no worker yet.
 
     Raises:
-        InputError: the intent or configuration cannot be read.
+        InputError: the intent or configuration cannot be read, or a cloud runs the switches.
         ScenarioError: the requested scenario is impossible or would take too long, or numba is missing.
         QuantityError: ``cluster`` is neither ``local``, ``local:N`` nor an address.
         ProgramError: no scheduler answers, it is lost, or a worker has another version than this.

@@ -147,7 +147,7 @@ def _print_switch(drift: Drift, output_format: str, *, verbose: bool) -> None:
 
 
 def _print_count(drift: Drift) -> None:
-    """Print the number of differences of a device."""
+    """Print the number of differences of a device, and the settings that are not compared."""
     count = len(drift.rows)
     if not count:
         form = (
@@ -249,7 +249,7 @@ def _print_problems(drift: FabricDrift) -> None:
 
 
 def _write_patches(drift: FabricDrift, folder: str) -> bool:
-    """Write the patch of each switch that has one; return whether a switch that needs one has none."""
+    """Write the patches with operations; return whether a compared switch has no patch, not even an empty one."""
     from pathlib import Path
 
     from lossless.ground.documents.atomic import write_all

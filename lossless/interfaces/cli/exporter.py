@@ -139,9 +139,9 @@ _INDEX = (
 
 
 class MetricsServer(ThreadingHTTPServer):
-    """Answers each request for ``/metrics`` by an exposition of metrics that begins after it, one at a time.
+    """Answers requests for ``/metrics``, each by an exposition of metrics that begins after the request.
 
-    Requests that come during an exposition share the next one, so that none waits for more than two.
+    One exposition is made at a time; requests that come during it share the next one.
 
     Raises:
         LosslessError: nothing can listen at that address.

@@ -30,7 +30,10 @@ def is_intent(path: str) -> bool:
 
 
 def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
-    """Print the command that renders an intent, with ``--base`` if all ``files`` are FOLDER/DEVICE/config_db.json."""
+    """Print the command that renders an intent, with ``--base`` if all ``files`` are FOLDER/DEVICE/config_db.json.
+
+    FOLDER has to be the same for all of them.
+    """
     folders = {file.removesuffix(f"{device}/config_db.json") for device, file in files.items()}
     base = folders.pop()
     is_base = not folders and all(file.endswith("/config_db.json") for file in files.values())
@@ -40,7 +43,10 @@ def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
 
 
 def after_lint(report: Report, paths: Sequence[str]) -> None:
-    """Print the next command: the rule of the first most severe finding, else render an intent or simulate switches."""
+    """Print the next command: the rule of the first most severe finding, else render an intent or simulate switches.
+
+    Without findings nothing is printed for several paths, for standard input, and with problems of reading.
+    """
     if report.findings:
         first = min(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))
         then("rule", first.code, because=f"explains the first {first.severity}")

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal, gone before anything is printed, and the notice before a long wait."""
+"""Progress bars on a terminal, and the notice before the packet-level model is compiled."""
 
 from __future__ import annotations
 

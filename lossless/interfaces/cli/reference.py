@@ -100,7 +100,7 @@ def overview(hardware: Hardware) -> Iterator[str]:
 
 
 def details(hardware: Hardware) -> Iterator[str]:
-    """Yield all facts of each hardware profile, with sources."""
+    """Yield the facts of each hardware profile, with sources."""
     for switch in hardware.switches:
         yield from _switch(switch)
     for nic in hardware.nics:

@@ -2,8 +2,8 @@
 
 All text goes through :func:`lossless.ground.basics.foreign_text.gated`, including the output of libraries.
 
-Where ``--format`` asks for a form that programs read, stdout has one document or nothing: whatever else a command or a
-library prints goes to stderr (:func:`expect_document`).
+Where ``--format`` asks for a form that programs read, stdout has one document or nothing: all other output of a command
+or a library goes to stderr (:func:`expect_document`).
 """
 
 from __future__ import annotations

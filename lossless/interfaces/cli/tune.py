@@ -163,7 +163,10 @@ def _write(
     profile_dirs: tuple[str, ...],
     place: int | None,
 ) -> None:
-    """Write the requested pictures, then the output folder, then the setting at a place into the intent."""
+    """Write the requested pictures, then the output folder, then the setting at a place into the intent.
+
+    Without a place the output folder is written only if the chosen setting is an improvement.
+    """
     from lossless import api
 
     if plots is not None:

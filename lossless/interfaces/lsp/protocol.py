@@ -1,4 +1,4 @@
-"""Messages of an editor on a stream: each is read to its end, and a malformed or oversized one is answered by an error.
+"""Messages of an editor on a stream: each is read to its end, and a malformed or oversized one is refused.
 
 After a malformed message the server continues with the next. The order of messages and the codes of errors are those
 of the Language Server Protocol 3.17 (Base Protocol, Server lifecycle) and JSON-RPC 2.0, section 5.1.
@@ -109,7 +109,7 @@ class Protocol(LanguageServerProtocol):
             self._handle_cancel_notification(number)
 
     def _deliver(self, data: dict[str, Any]) -> None:
-        """Hand a message to pygls, which answers any exception of its handler."""
+        """Hand a message to pygls; a request that does not have the form of its method is answered by an error."""
         if "method" in data:
             # A method that is not known has no type, and pygls asks for its parameters.
             data.setdefault("params", None)
@@ -122,7 +122,7 @@ class Protocol(LanguageServerProtocol):
         self.handle_message(message)
 
     def _bounded(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return a notification without texts that are too large; they are refused by the name of their file."""
+        """Return a notification with empty texts in place of those that are too large, which are refused by URI."""
         params = data.get("params")
         if data["method"] in _TEXTS and isinstance(params, dict):
             document = params.get("textDocument")
@@ -216,7 +216,10 @@ def read_message(stream: BinaryIO) -> bytes | Malformed | Oversized | None:
 
 
 def _read_header(stream: BinaryIO) -> int | Malformed | None:
-    """Return the Content-Length of the next header, which ends at an empty line; None at the end of the stream."""
+    """Return the Content-Length of the next header, which ends at an empty line.
+
+    Malformed if the header is too long or has no valid length; None at the end of the stream.
+    """
     stated: bytes | None = None
     taken = 0
     while line := stream.readline(EDITOR_HEADER_BYTES):

@@ -135,7 +135,7 @@ class Server(LanguageServer):
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
 
     def closed(self, uri: str) -> None:
-        """Remove the diagnostics of a closed document."""
+        """Remove the diagnostics of a closed document, and check the others again."""
         self._refused.discard(uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
         self.ask()
@@ -144,7 +144,10 @@ class Server(LanguageServer):
         return {uri: text for uri, text in self.workspace.text_documents.items() if uri not in self._refused}
 
     def editor_texts(self) -> dict[str, EditorText]:
-        """Return the open texts in JSON, YAML or another format that lossless may check, by file name."""
+        """Return the open texts in JSON, YAML or another format that lossless may check, by file name.
+
+        Texts that were refused as too large are left out.
+        """
         texts = {}
         for uri, document in self._texts().items():
             file = file_of(uri, document.language_id)

@@ -169,7 +169,7 @@ def _fixed(group: LintGroup, options: Options, chosen: Callable[[Finding], bool]
 
 
 def text_edits(before: str, after: str, units: ColumnUnits) -> list[TextEdit]:
-    """Return the edits from one text to another: line by line, limited to the differing part of a line."""
+    """Return the edits from one text to another, one for each block of changed lines, limited to its differing part."""
     old, new = _LINE.findall(before), _LINE.findall(after)
     starts = [0, *accumulate(map(len, old))]
     edits = []

@@ -33,7 +33,10 @@ class OneOf(click.Choice):  # type: ignore[type-arg]
 
 
 class WholeNumber(click.types.IntParamType):
-    """A whole number of the digits 0 to 9. Python also takes those of other scripts, blanks, and ``1_000``."""
+    """A whole number of the digits 0 to 9, also with a minus sign.
+
+    Python also takes digits of other scripts, blanks, and ``1_000``.
+    """
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number."""
@@ -55,7 +58,7 @@ class InputPath(click.Path):
     """A parameter for the path of a file or folder to read. A pipe is read at once; its name stands for its content."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; for a pipe without a suffix the name gets that of its content."""
+        """Return the path; the name of a pipe without a suffix gets that of its content, if that is known."""
         path = str(super().convert(value, param, ctx))
         from lossless.ground.basics.files import hold_pipe, release_pipe
 
@@ -150,8 +153,8 @@ def written_as(
     """Return the option ``--format``, given to a command as ``output_format``; the first form is the default.
 
     ``what`` is the subject of the help text with its verb (``the trace is``); ``more`` comes after the help. The form
-    is known before any other option is read, so that refusals have it too: that of a report of findings, or JSON with
-    the key ``errors``.
+    is known before most other options are read, so that refusals of these have it too: that of a report of findings, or
+    JSON with the key ``errors``.
     """
 
     def expect(_context: click.Context, _option: click.Parameter, form: str) -> str:

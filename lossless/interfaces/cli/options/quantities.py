@@ -89,7 +89,11 @@ def _rate(text: str) -> int:
 
 
 def _bytes(text: str, what: str) -> int:
-    """Return bytes: a frame is in bytes wherever it is written, with the unit or without."""
+    """Return the size of a frame from a number of bytes, or a size with its unit.
+
+    Raises:
+        QuantityError: the text is neither; the message names it ``what``.
+    """
     size_bytes = unsigned_number(text)
     if size_bytes is not None:
         return size_bytes
