@@ -1,4 +1,4 @@
-"""Renders the files of every device of a fabric to disk, in one process or several.
+"""Renders the files of the devices of a fabric to disk, in one process or several.
 
 A process renders a switch at a time, stages its files, and returns their manifest entries without their text: memory
 does not grow with the number of switches.
@@ -57,10 +57,11 @@ def render_fabric(
     telemetry: bool = False,
     processes: int = 1,
 ) -> RenderOutcome:
-    """Make every file of a fabric; if the tree cannot be made whole, the old one stays as it was.
+    """Make the files of a fabric; if the tree cannot be made whole, the old one stays as it was.
 
-    ``bases`` holds the path of each SONiC switch's own file, None to render without bases. ``diff``: also return
-    unified diffs; ``telemetry``: also make the monitoring files of the fabric.
+    ``bases`` holds the path of each SONiC switch's own file, None to render without bases. Without ``write`` nothing is
+    written. ``diff``: also return unified diffs; ``telemetry``: also make the monitoring files of the fabric. Hosts of
+    Ultra Ethernet have no files.
 
     Raises:
         InputError: a base cannot be read.
@@ -90,6 +91,8 @@ def render_files(
     files: Iterable[PlannedFile], folder: Path, *, write: bool, diff: bool = False
 ) -> RenderOutcome:
     """Write files that are already made as the tree below a folder; if it cannot be made whole, the old one stays.
+
+    Without ``write`` they are compared with the present tree alone.
 
     Raises:
         RenderError: the output cannot be written.

@@ -546,7 +546,8 @@ def _lock(tree: Folder, staging: Folder) -> int:
 
     Raises:
         FileNotFoundError: the process that had the lock has removed the file.
-        RenderError: another process has the lock.
+        RenderError: another process has the lock, or a link is in the way.
+        OSError: the file system refuses, or has no locks.
     """
     file = staging.open(LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:

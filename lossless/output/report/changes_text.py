@@ -134,7 +134,7 @@ def _percent(value: int) -> str:
 
 
 def _alpha(value: int) -> str:
-    """Return the exponent of a dynamic threshold with its alpha, such as ``-1 (alpha 0.5)``."""
+    """Return the exponent of a dynamic threshold, from -8 to 7 with its alpha, such as ``-1 (alpha 0.5)``."""
     return f"{value} (alpha {2.0**value:g})" if -8 <= value <= 7 else str(value)
 
 
@@ -280,7 +280,10 @@ def figures_text(figures: Figures) -> str:
 def differences_text(
     differences: Sequence[ImportDifference], reasons: Mapping[str, str], style: TextStyle = PLAIN
 ) -> str:
-    """Return a table of the differences of an import by kind: fields, devices, reason; then some of each kind."""
+    """Return a table of the differences of an import by kind: fields, devices, reason; then one of each kind.
+
+    Without -v at most ROWS kinds are shown.
+    """
     kinds = grouped((difference.kind, difference) for difference in differences)
     ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = [("fields", "devices", "kind", "why")]
@@ -306,7 +309,10 @@ def _shown_import(cell: Cell) -> str:
 
 
 def plan_lines(plans: Sequence[UpdatePlan]) -> list[str]:
-    """Return a line for each reason to reload switches, one for all that a patch updates, and one for each harm."""
+    """Return a line for each reason to reload switches, one for all that a patch updates, one for each harm of a patch.
+
+    Each line names or counts its switches.
+    """
     reloads = grouped((plan.why, plan.device) for plan in plans if plan.how == "reload")
     lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in reloads.items()]
     patched = [plan for plan in plans if plan.how == "patch"]

@@ -99,7 +99,7 @@ _NO_FIGURE = re.compile(r"\D*")
 
 
 def wrapped(text: str, style: TextStyle = PLAIN, indent: str = "", hanging: str = "  ") -> str:
-    """Return text in lines within the style's columns, those after the first indented further."""
+    """Return text in lines within the style's columns, unless a word is longer; those after the first indented more."""
     return "\n".join(_wrapped(text, style.columns, indent, indent + hanging) or [indent])
 
 
@@ -148,7 +148,7 @@ def more_rows(more: int, indent: str = "") -> list[str]:
 
 
 def _laid_out(heads: Sequence[Row], body: Sequence[Row], style: TextStyle, indent: str) -> str:
-    """Return heads, if any, and rows in columns; as records below each other where not even wrapped cells fit."""
+    """Return heads, if any, and rows in columns; rows with heads as records where not even wrapped cells fit."""
     rows = [[_glued(cell) for cell in row] for row in (*heads, *body)]
     room = style.columns - len(indent) - 2 * (len(rows[0]) - 1)
     widths = _widths(rows, len(heads), room)
@@ -191,7 +191,7 @@ def _are_figures(cells: Row) -> bool:
 
 
 def _wrapped_row(row: Row, widths: Sequence[int], right: Sequence[bool]) -> list[str]:
-    """Return the lines of one row, each cell within its width."""
+    """Return the lines of one row, each cell wrapped to its width."""
     cells = [
         [cell] if len(cell) <= width else _wrapped(cell, width)
         for cell, width in zip(row, widths, strict=True)

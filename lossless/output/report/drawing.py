@@ -113,7 +113,7 @@ class Area(NamedTuple):
         return (self.left + self.right) / 2
 
     def overlaps(self, other: Area, gap: float = 0.0) -> bool:
-        """Return whether two rectangles have a point in common, or are closer than ``gap``."""
+        """Return whether two rectangles overlap, or are closer than ``gap``; edges that touch do not overlap."""
         apart_x = self.right + gap <= other.left or other.right + gap <= self.left
         return not (apart_x or self.bottom + gap <= other.top or other.bottom + gap <= self.top)
 

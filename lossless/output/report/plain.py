@@ -15,7 +15,7 @@ _NO_FILES = Locations({}, ())
 def plain(value: Any, locations: Locations = _NO_FILES) -> Any:
     """Return records as objects of their fields, in order, tuples as lists, and findings as in the lint report.
 
-    ``locations`` are the lines and columns of findings in it.
+    Origins become a file and a path. ``locations`` are the lines and columns of findings in it.
     """
     if isinstance(value, Finding):
         return finding_data(value, locations)

@@ -41,7 +41,7 @@ _SHOWN = {
 }
 """The command that shows a table (sonic-utilities show/main.py @691b1bb); others are read from the database."""
 _FEW = 4
-"""Rows of a table that a check in the text names; the check of the playbook covers all of them."""
+"""Rows of a table, and fields of a row, that a check in the text names; the check of the playbook covers all."""
 
 
 def plan_markdown(plan: Plan) -> str:

@@ -83,8 +83,8 @@ def batch_line(number: str, batch: PlannedBatch) -> str:
 def batch_files(number: str, batch: PlannedBatch) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the files of a batch.
 
-    A reload has its rows alone: ``run.sh`` puts them into the running configuration at that moment, so that rows that
-    the updater refuses reach no running service.
+    All batches but patches and written rows have their rows alone. Those of a reload ``run.sh`` puts into the running
+    configuration at that moment, so that rows that the updater refuses reach no running service.
     """
     yield f"{number}-rows.json", _json({"before": batch.before, "after": batch.after, "by_field": [*SHARED]})
     if batch.how == "patch":

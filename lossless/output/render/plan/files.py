@@ -95,9 +95,9 @@ _SHARED = {
     "tasks/switch.yml": "tasks/switch.yml.j2",
     "tasks/host.yml": "tasks/host.yml.j2",
 }
-"""The files that every plan of an Ethernet fabric has, each with its template."""
+"""The files beside ``run.sh`` that the steps of a plan of an Ethernet fabric share, each with its template."""
 _SHARED_BY_HOSTS = {"tasks/device.yml": "tasks/switch.yml.j2"}
-"""The files that every plan of an InfiniBand subnet has, each with its template."""
+"""The files beside ``run.sh`` that the steps of a plan of an InfiniBand subnet share, each with its template."""
 _SCRIPTS = {"run.sh": "0755", "rows.py": "0644"}
 
 
@@ -336,7 +336,7 @@ def playbook_text(
     names: GroupNames,
     files: Mapping[str, Sequence[PlannedFile]],
 ) -> str:
-    """Return the playbook of a step; ``files`` are those of each group of hosts, by its name."""
+    """Return the playbook of a step; ``files`` are those of each group of devices, by its name."""
     needed = required(step, drained=False)
     plays = [
         *(_switch_play(plan, step, place, group, names.of_switches(group)) for group in step.switches),

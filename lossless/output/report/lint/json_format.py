@@ -33,7 +33,10 @@ MOST_ELEMENTS = 5
 
 
 def json_text(report: Report) -> str:
-    """Return the whole report as one JSON object, in ASCII and in a stable order."""
+    """Return findings, problems, skipped files and counts of a report as one JSON object, in ASCII.
+
+    For a patch it has the updater's response too. The findings that a change removes and leaves are not in it.
+    """
     locations, findings = locate(report)
     data: dict[str, Any] = {
         "version": VERSION,
@@ -50,7 +53,7 @@ def json_text(report: Report) -> str:
 
 
 def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
-    """Return one finding as plain data for the JSON report."""
+    """Return one finding as plain data for the JSON report, with its first MOST_ELEMENTS elements."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -117,7 +120,7 @@ _STAGES = {
 
 
 def patch_text(patched: Sequence[PatchedDevice], style: TextStyle) -> Iterator[str]:
-    """Yield a block for each device that a patch changes: the verdict, the order of moves, the ports that go down.
+    """Yield a block for each device that a patch changes: the verdict, refusals, moves, ports that go down, and harms.
 
     In a brief style yield only a line for each change that is refused.
     """

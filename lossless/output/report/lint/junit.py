@@ -1,7 +1,7 @@
 """Findings as JUnit XML: a suite for each file, a case for each finding, one passing case for a file without any.
 
 Only findings that make the run fail are failures; lesser findings are passing cases with their text beside them, so
-that a pipeline is red exactly when the exit code is not 0.
+that they leave a pipeline green.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Case(NamedTuple):
 
 
 def junit_text(report: Report, context: RunContext) -> ReportText:
-    """Return the whole report as one XML document, its suites in the order of file names."""
+    """Return the findings and problems of a report as one XML document, its suites in the order of file names."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)
     cases = [_problem(problem, names) for problem in sort_problems(report.errors)]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lossless.output.report.lint.summary import RunContext
 
 MOST_ROWS = 100
-"""Findings that one table shows; GitHub takes comments of 65,536 characters."""
+"""The most rows of one table, each with the findings of one cause; GitHub takes comments of 65,536 characters."""
 
 _LONGEST = 400
 _HEAD = ("severity", "rule", "where", "what")

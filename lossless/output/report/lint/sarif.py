@@ -40,7 +40,7 @@ _GRADES: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 
 
 def sarif_text(report: Report, context: RunContext) -> ReportText:
-    """Return the whole report as one SARIF log with one run, the most severe results first."""
+    """Return a report as one SARIF log with one run, the most severe results first and at most MOST_RESULTS of them."""
     locations, findings = locate(report)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     names = _Artifacts(context)

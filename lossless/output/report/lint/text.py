@@ -6,9 +6,9 @@ CONFIG_DB the object comes before the message. Below come the line it is about, 
 fix; a style can leave both out.
 
 An excerpt is one line of a file with a caret under the part that matters. Elements are named in few words:
-consecutive ports become a range. Places are found for all origins with each document walked once; files are named
-relative to the root of a repository, wherever the run began. A change has the findings that it removes and leaves,
-and simulations before and after, in the part below the added findings.
+consecutive ports become a range. The places of all origins in a document are looked up together; reports for programs
+name files relative to the root of a repository, wherever the run began. A change has the findings that it removes and
+leaves, and simulations before and after, in the part below the added findings.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, str]:
     """Return a line as it is shown, and the carets below it.
 
     ``start`` and ``end`` are 0-based code points of the line, the end exclusive. Tabs become four spaces,
-    East Asian wide characters count two columns, combining ones none. A line longer than ``columns`` is cut
-    on both sides of the caret.
+    East Asian wide characters count two columns, combining ones none. A line longer than ``columns`` is cut at its
+    end, and before the caret if that would not be shown.
     """
     first = max(0, start - columns)
     cells = [_TAB if cell == "\\t" else cell for cell in visible_chars(line[first : start + 2 * columns])]
@@ -379,7 +379,7 @@ MARGINS = (
 
 
 def change_text(change: Change, style: TextStyle) -> Iterator[str]:
-    """Yield removed findings, remaining findings by rule, and simulation margins, as blocks of lines."""
+    """Yield removed findings, remaining findings by rule, simulation margins, and a note on each unread file."""
     gone = [*findings_text(change.removed, style.showing(source=False, brief=True))]
     if gone:
         yield "\n".join([f"gone since {visible(change.revision)}:", *(f"  {line}" for line in gone)])

@@ -85,7 +85,7 @@ def occupancy(recording: Recording) -> Figure:
 
 
 def pauses(recording: Recording) -> Figure:
-    """Return the figure of pauses over time: a row for each paused link, its height the share of time in pause."""
+    """Return the figure of pauses over time: a row for each recorded link that is paused, with its share of time."""
     rows = [row for row in _of(recording, "paused") if row.pauses]
     figure, (axes,) = _canvas(recording, "Pauses", [max(0.6, _ROW_IN * (len(rows) + 1))], 1.0)
     for base, row in enumerate(reversed(rows)):
@@ -109,7 +109,7 @@ def pauses(recording: Recording) -> Figure:
 
 
 def rates(recording: Recording) -> Figure:
-    """Return the figure of the sender rates of DCQCN, if it runs, and of the delivery rate of each flow."""
+    """Return the figure of the rates of the recorded flows: those that DCQCN allows, if it runs, and of delivery."""
     shown = {kind: series for kind in ("rate", "delivered") if (series := _of(recording, kind))}
     figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), _RATES_IN)
     times, unit = _times(recording)

@@ -105,7 +105,10 @@ def most(series: Iterable[Series]) -> float:
 
 
 class SeriesNames(NamedTuple):
-    """The labels of the two series drawn out of many: that with the largest values, and that with the smallest."""
+    """The labels of series drawn out of many: that with the largest values, and that with the smallest.
+
+    ``least`` None: the series with the smallest values is not drawn.
+    """
 
     most: str
     least: str | None = None
@@ -114,7 +117,7 @@ class SeriesNames(NamedTuple):
 def draw_series(
     axes: Axes, times: Sequence[float], series: Sequence[Series], unit: AxisUnit, words: SeriesNames
 ) -> None:
-    """Draw each series; of more than MOST_LINES the largest and smallest, the median, and a band of the range."""
+    """Draw each series; of more than MOST_LINES those that ``words`` label, the median, and a band of the range."""
     chosen: list[tuple[str, Values]] = [(label(row), row.values) for row in series]
     if len(series) > MOST_LINES:
         across = [known(values) for values in zip(*(row.values for row in series), strict=True)]
@@ -136,7 +139,7 @@ def drawn_as(look: LineLook) -> dict[str, Any]:
 
 
 def _extremes(series: Sequence[Series], words: SeriesNames) -> Iterator[tuple[str, Values]]:
-    """Yield the series with the largest peak, or mean where peaks are not known, and the one with the least."""
+    """Yield the series with the largest peak, or mean where peaks are not known; that with the least too, if named."""
     ranked = sorted(series, key=lambda row: -(mean(row) if row.peak is None else row.peak))
     yield f"{words.most}: {label(ranked[0])}", ranked[0].values
     if words.least is not None:
@@ -199,7 +202,7 @@ def spread(heights: Sequence[float], apart: float) -> list[float]:
 
 
 def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Series], unit: AxisUnit) -> None:
-    """Draw thresholds that change over time, such as dynamic ones."""
+    """Draw thresholds that change over time, such as dynamic ones; at most as many as LIMITS has looks."""
     for look, row in zip(LIMITS, series, strict=False):
         axes.plot(times, unit.of(row.values), **drawn_as(look), label=short(row.name))
 
@@ -212,7 +215,7 @@ def scale_bytes(
     reach: float,
     unit: AxisUnit,
 ) -> bool:
-    """Set the scale of a panel so that the curve and every threshold are legible; return whether it is logarithmic.
+    """Set the scale of a panel so that curve and thresholds are legible; return whether it is logarithmic.
 
     ``highest`` is the peak of the curve in bytes. On a linear scale, moving thresholds are drawn up to ``reach``.
     """

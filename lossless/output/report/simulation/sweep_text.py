@@ -37,10 +37,11 @@ _PLAIN = ("dynamic_th", "queue_dynamic_th", "trimming")
 def sweep_text(
     sweep: Sweep, line: str | None = None, limit: int | None = None, style: TextStyle = PLAIN
 ) -> str:
-    """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside the configured one.
+    """Return a sweep: how many settings are safe and silent, and the best ``limit`` of all beside the configured one.
 
-    Without a limit as many as fit a screen, all with a verbose style, which also shows goodput and queues. ``line`` is
-    the line of an intent that declares the best setting, None without one.
+    Of a lossy class it has how many settings lose nothing. Without a limit ROWS settings are shown, all with a verbose
+    style, which also shows goodput and queues. ``line`` is the line of an intent that declares the best setting, None
+    without one.
     """
     texts = {name: spelled_out(getattr(sweep, name)) for name in ("scenario", "names", "assumed", "order")}
     return "\n\n".join(_blocks(sweep._replace(**texts), spelled_out(line), limit, style))

@@ -89,7 +89,7 @@ _RUNS = ("traffic", "mean flow rate", "slowest tenth", "last flow", "worst NIC i
 
 
 def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
-    """Return whether a permutation is carried: a row for each run, what each adds, and what hashing lets expect."""
+    """Return whether a permutation is carried: a row for each run, the cost of each cause, the shares by hashing."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
         return f"{LABELS['load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
@@ -355,7 +355,10 @@ def _blocks(result: SimulationResult, style: TextStyle) -> Iterator[str]:
 
 
 def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
-    """Yield the verdict, for a safe fabric the reason, the port with the least headroom left, and the PFC load."""
+    """Yield the verdict, for a safe fabric the reason, the limiting port if known, and whether load and PFC load pass.
+
+    Of the loads of several parts it has the first.
+    """
     lines, runs = result.closed.lines, result.runs
     yield f"{LABELS['verdict']}: {result.overall}"
     if result.overall == "safe":

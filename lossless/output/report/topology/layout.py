@@ -1,6 +1,7 @@
 """The layout of the picture of a fabric: tiers in rows, groups and planes side by side; or the grid of a torus.
 
-Boxes are as wide as the longest of their lines, frames as wide as their title at least.
+All boxes of a picture have one width, for the longest of their lines up to a limit; frames are as wide as their title
+at least.
 """
 
 from __future__ import annotations
@@ -39,7 +40,10 @@ class GroupFrame(NamedTuple):
 
 
 class PictureLayout(NamedTuple):
-    """The box of every item by its key, the frames of groups, the size of the picture, and the width of all boxes."""
+    """The boxes of items by key, the frames of groups, the size of the picture, and the width of all boxes.
+
+    Hosts of a torus have no boxes.
+    """
 
     boxes: dict[str, Area]
     frames: tuple[GroupFrame, ...]
@@ -55,7 +59,7 @@ def places(picture: Picture, lines: Mapping[str, Sequence[str]]) -> PictureLayou
 
 
 def _box_width(boxes: Iterable[Sequence[str]]) -> float:
-    """Return the width of a box that fits the lines of every given box, the first line of each in bold."""
+    """Return the width of boxes for the longest line in them, up to a limit; the first line of each is in bold."""
     widths = [0.0]
     for lines in boxes:
         widths += [

@@ -5,8 +5,8 @@ the same fabric gives the same bytes. Colors, dashes and fonts are those of
 :mod:`lossless.output.report.drawing`.
 
 Lines run between boxes, and have places where a label may be. A label is on its own line, clear of every other line,
-box, title and label. Either all lines of a tier are labeled or none: if one label has no such place, the boxes at the
-lower end of the tier give their number of links.
+box, title and label. Either all lines of several links of a tier have their number or none: if one number has no such
+place, the boxes at the lower end of the tier give it. Other labels without a place are in the legend.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _point(points: Sequence[Point], lengths: Sequence[float], along: float) -> P
 
 
 def link_lines(picture: Picture, places: PictureLayout) -> list[LinkLine]:
-    """Return the lines of a picture; those of one pair of boxes are beside each other."""
+    """Return the lines of the drawn edges of a picture; those of one pair of boxes are beside each other."""
     items = {item.key: item for item in picture.items}
     edges = [edge for edge in picture.edges if _is_drawn(edge, items, places)]
     parallel: dict[tuple[str, str], int] = {}
