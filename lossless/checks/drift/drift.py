@@ -1,7 +1,7 @@
 """Differences between running and rendered configurations, of a switch or of a fabric, and updates that remove them.
 
-A configuration is compared with the switch of the intent that has its hostname, else with the one that its folder
-names. A switch of a system other than SONiC is compared by its attributes.
+A configuration is compared with the switch of the intent that has its hostname, one without a hostname with the switch
+that its folder names. A switch of a system other than SONiC is compared by its attributes.
 """
 
 from __future__ import annotations
@@ -128,6 +128,8 @@ def switch_of(
     fabric: Fabric, running: Document, device: str | None, remedy: str = "; name one with --device"
 ) -> Switch:
     """Return the switch of the intent that a file belongs to: the one called ``device``, else by hostname or folder.
+
+    The folder counts for a file of SONiC without a hostname.
 
     Raises:
         InputError: the intent has no such switch; the message suggests names.

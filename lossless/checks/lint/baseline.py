@@ -549,7 +549,10 @@ class SuppressionLedger:
         )
 
     def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
-        """Return the suppressions, but not expired ones, with rules that ran and of which they covered no finding."""
+        """Return the suppressions with the rules that ran and of which they covered no finding.
+
+        Expired suppressions, and comments in files with ``errors``, are left out.
+        """
         broken = {error.file for error in errors}
         unused = []
         for number, (origin, rules, reason, *_) in enumerate(self._suppressions):

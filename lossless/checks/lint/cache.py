@@ -1,8 +1,7 @@
 """Lint again: only of files that changed, after fixes, after a patch, and of two states that are compared.
 
-An edit of a fix leaves every other byte of a file alone. One finding's edits are made together or not at all; if two
-findings need to change the same place, the first one does, and the other is checked again, until nothing is left to
-fix.
+An edit of a fix leaves the rest of a file alone. One finding's edits are made together or not at all; if two findings
+need different changes of one place, the first one makes its own, and the files are checked again for another round.
 
 A patch for SONiC's updater gives the configuration after it, the updater's answer, and the operation that each finding
 is about. Of two states the findings that a change adds, removes and leaves are known, and the verdicts of traffic
@@ -123,7 +122,11 @@ class LintCache:
     def check(
         self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
     ) -> Report:
-        """Check files as ``check_files`` does, and reuse the results of files with an unchanged mark."""
+        """Check files as ``check_files`` does, and reuse the results of SONiC devices.
+
+        Results of a file are valid while its mark and the rules that are chosen for it stay the same, and the marks of
+        all files but SONiC's.
+        """
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]
         _, inputs, intents = self._intent_entry(others, settings, source)
@@ -206,7 +209,7 @@ if TYPE_CHECKING:
     Check = Callable[[Sequence[Document]], Sequence[Finding]]
 
 MOST_ROUNDS = 10
-"""The most rounds of fixes: a fix may uncover another finding, but none of our fixes needs more than two rounds."""
+"""The most rounds of fixes: a fix may uncover another finding that can be fixed."""
 
 
 class FixedDocuments(NamedTuple):
@@ -282,7 +285,7 @@ def edited_documents(
 ) -> tuple[dict[str, Document], list[Finding]]:
     """Return the documents after the edits of findings that do not get in each other's way, and these findings.
 
-    A finding is left out whose edits a document's format cannot express.
+    A finding is left out whose edits are in a file beside these, or that a document's format cannot express.
     """
     documents = dict(by_file)
     touched: dict[str, list[ValueChange]] = {}
@@ -332,7 +335,7 @@ def _overlap(change: ValueChange, other: ValueChange) -> bool:
 
 
 def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[MarginChange, ...]:
-    """Return the simulation verdicts before and after a change, on each fabric or linked group of devices."""
+    """Return the simulation verdicts before and after a change, on each fabric or linked group that can be run."""
     before, after = dict(_runs(then)), dict(_runs(now))
     parts_of_both = dict.fromkeys((*after, *before))
     return tuple(
@@ -443,7 +446,10 @@ def _refused(patch: PatchFile, share: PatchShare, refusal: UpdateRefusal) -> Pat
 
 
 def _touching(share: PatchShare, path: Sequence[object]) -> Iterator[int]:
-    """Yield the numbers of the operations at, above or below a path of tables, those with the longest path first."""
+    """Yield the numbers of the operations at or above a path of tables, or below one of two keys or more.
+
+    Those with the longest path come first.
+    """
     names = tuple(map(str, path))
     near = [
         (len(own), each.number)

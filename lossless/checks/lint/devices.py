@@ -93,8 +93,8 @@ def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
     what it lacks is a fault. So is one with a watchdog, which SONiC starts on ports with PFC alone (sonic-utilities
-    pfcwd/main.py @a7c6cb4), by its ``tables``. In-band and recirculation ports are outside whatever map they have.
-    Where no port is inside, there is no domain that the others could be outside of.
+    pfcwd/main.py @a7c6cb4), by its ``tables``. In-band and recirculation ports are outside even with a map. Where no
+    port is inside, there is no domain that the others could be outside of, and only declared ports count.
     """
     distinct = {id(port.qos): port.qos for port in switch.ports}
     parts = {key: None if qos is None else _part(switch, qos) for key, qos in distinct.items()}

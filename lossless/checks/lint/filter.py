@@ -4,7 +4,7 @@ Which finding replaces which was decided before: a replaced finding does not com
 
 A suppression in an intent is a comment: ``# lossless: ignore[WD001] -- why until=2026-12-31``. The files of a subnet
 manager can have them too. One behind a key covers that line and everything below that key; one on a line of its own
-covers the next line that has a key. A number sign inside a text begins no comment.
+covers the next line that has a key. In YAML a number sign inside a text begins no comment.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class _Filter:
         return chosen is None or finding.code in chosen
 
     def _left_of(self, finding: Finding) -> Finding | None:
-        """Return the part of a finding that no baseline records; None if all is recorded, or it is suppressed."""
+        """Return the part of a finding that its baseline does not record; None if all is recorded, or suppressed."""
         suppressed = self._ledger.accepts(finding) or self._is_accepted_by_intent(finding)
         if suppressed and finding.object_form == "intent":
             self._accepted.append(finding)
@@ -327,7 +327,7 @@ class _CommentReader:
         self._rules_named = 0
 
     def suppressions(self) -> Iterator[Suppression]:
-        """Yield valid suppressions, and record a problem for each invalid one."""
+        """Yield valid suppressions, and record a problem for each invalid one, up to SUPPRESSED_RULES named rules."""
         for start, comment in _comments(self._document.text):
             if self._is_meant(comment) and not self._places.is_text(start):
                 yield from self._read(start, _DIRECTIVE.fullmatch(comment))
@@ -372,7 +372,10 @@ class _CommentReader:
         return tuple(word for word in words if codes_of(word))
 
     def _reason(self, offset: int, comment: str) -> tuple[str, str]:
-        """Return the reason and the last day of a suppression; both empty where a date is invalid or repeated."""
+        """Return the reason and the last day of a suppression; both empty where a date is invalid or repeated.
+
+        The last day is empty without one. A missing reason is noted, and empty.
+        """
         days = _UNTIL.findall(comment)
         reason = _UNTIL.sub("", comment).strip()
         if not reason:

@@ -297,7 +297,7 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
 
 
 def _outside(read: ReadSwitch, stated: Collection[str]) -> int:
-    """Return how many ports in service are outside of the RDMA domain; ``stated`` are those declared outside.
+    """Return how many ports that are not down are outside of the RDMA domain; ``stated`` are those declared outside.
 
     If no port is inside, only declared ports count.
     """

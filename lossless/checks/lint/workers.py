@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class DeviceWork(NamedTuple):
     """The results of rules on many devices, the excerpts to show, problems of unreadable files, and other files.
 
-    ``others`` are files of host facts, and of switches that run another system.
+    ``others`` are files with other inputs than SONiC devices, such as facts of hosts; they were not checked.
     """
 
     results: list[DeviceResult]

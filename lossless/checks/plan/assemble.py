@@ -96,7 +96,8 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
     """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
-        NoPlan: an unsafe state cannot be avoided, a step exceeds the limits, or a patch or session is refused.
+        NoPlan: an unsafe state cannot be avoided, there or back, a step exceeds the limits, or a patch or session is
+            refused.
     """
     search = Search(change, evaluator)
     order = search.order()
@@ -151,7 +152,7 @@ def _rollback(
     """Return the steps of a plan that lead from a position within it back to its start.
 
     Raises:
-        NoPlan: no safe order leads there.
+        NoPlan: no safe order leads there, a step exceeds the limits, or a patch or session is refused.
     """
     in_use = search.use_at(position).dscps if not position.stopped else search.change.sent
     back = Search(backward(search.states, position, in_use), evaluator)

@@ -49,7 +49,7 @@ _MOVES_OF_PORT = 3
 
 
 def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
-    """Return whether units can be brought onto a switch that carries jobs at once, by a patch or by written rows.
+    """Return whether units can be brought at once onto a switch that carries jobs: by a patch, written rows, a session.
 
     A patch must be permitted by the updater, and empty no row in use. Rows are written only where the updater refuses
     each unit by itself too. No row may refer to a missing one, and buffers wait for a change of the buffer model. A
@@ -124,7 +124,10 @@ def buffer_model(config: Mapping[str, Any]) -> str:
 
 
 def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
-    """Return the changes of a batch that the updater refuses or orchagent does not apply, as refusals with a reason."""
+    """Return the changes of a batch that the updater refuses or orchagent does not apply, as refusals with a reason.
+
+    For a kind whose configuration the updater refuses as a whole, these reasons are returned instead.
+    """
     own = states.change.kinds[kind]
     if own.unpatchable:
         return own.unpatchable
@@ -246,7 +249,7 @@ class PlannedKind(NamedTuple):
 class HostKind(NamedTuple):
     """Hosts with the same settings before and after a change, and the stages by which they change.
 
-    ``stages`` begins with the current settings (None: unknown) and ends with those of the target.
+    ``stages`` begins with the current settings (None: unknown); it is the only stage if nothing changes on the way.
     """
 
     title: str
@@ -296,7 +299,8 @@ class FabricChange(NamedTuple):
 class Batch(NamedTuple):
     """Units that are brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
 
-    ``before`` and ``after`` are the numbers of the units that are done; ``why`` is the reason why it is no patch.
+    ``before`` and ``after`` are the numbers of the units that are done; ``why`` is the reason why it is no patch, empty
+    for a patch, a session and manual work.
     """
 
     how: How
@@ -379,7 +383,7 @@ def operations_of(kind: PlannedKind, units: frozenset[int]) -> tuple[Operation, 
 
 Done = frozenset[int]
 _MOST_UNITS = 6
-"""The most units of one batch: each can be done before or after each other, which makes 64 states."""
+"""The most units of one batch, without rows that come first: any of them can be done, which makes 64 states."""
 
 
 class State(NamedTuple):

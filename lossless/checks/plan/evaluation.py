@@ -193,7 +193,8 @@ def _dangers(
 ) -> Iterator[Danger]:
     """Yield the dangers of a switch: findings on its whole buffer, and for each DSCP those between any two ports.
 
-    ``view`` has the rows of SONiC as the switch applies them, ``written`` as they are in CONFIG_DB.
+    A switch without a lossless port is a danger to each DSCP. ``view`` has the rows of SONiC as the switch applies
+    them, ``written`` as they are in CONFIG_DB.
     """
     said: set[Danger] = set()
     unsaid = [*findings]
@@ -329,7 +330,8 @@ def _alone(placed: PlacedEnd, other: PlacedEnd) -> DeviceSummary:
 def _of_host(host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> Iterator[Danger]:
     """Yield DSCPs that a NIC and its switch pause with different priorities; an unknown setting is no danger.
 
-    A DSCP that the switch itself maps to a lossy class is reported for the switch.
+    A NIC that does not classify by DSCP is not compared. A DSCP that the switch itself maps to a lossy class is
+    reported for the switch.
     """
     if isinstance(host.dscp_to_priority, Unknown) or isinstance(host.pfc_priorities, Unknown):
         return

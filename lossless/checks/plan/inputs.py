@@ -88,7 +88,7 @@ def deployed(
     """Return the switches and hosts whose files are at the given paths, without those that ``excludes`` leaves out.
 
     Raises:
-        InputError: a file cannot be read, two are of one device, or none is of a device in service.
+        InputError: a file cannot be read, two are of one switch, or none is of a switch.
     """
     inputs = gather(paths, excludes=excludes)
     problems = list(inputs.problems)
@@ -129,7 +129,8 @@ def change_of(
     lossless in service.
 
     Raises:
-        InputError: a switch is on one side alone, or a file, a release or a HWSKU does not allow a plan.
+        InputError: a switch is on one side alone, or has several ASICs, or a file, a release or a HWSKU does not allow
+            a plan.
     """
     pairs = _pairs(running, target)
     groups = list(_groups(pairs, running, target).values())
@@ -363,11 +364,12 @@ def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
 def host_stages(
     old: HostQos | None, new: HostQos, sent: Mapping[int, int | None], wanted: frozenset[int]
 ) -> tuple[HostStage, ...]:
-    """Return the settings of hosts, stage by stage; a single stage if nothing changes.
+    """Return the settings of hosts, stage by stage.
 
     ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them. Between the first
     stage and the last, hosts accept the DSCPs of both sides, first while they send the old ones, then while they send
-    the new. If the DSCPs stay the same, the second stage is the target.
+    the new; a stage equal to the one before it is left out. If the DSCPs stay the same, the second stage is the target;
+    there is one stage only if nothing changes, or if the current settings are unknown.
     """
     now = frozenset(sent)
     if now == wanted:

@@ -99,7 +99,10 @@ class _Sides(NamedTuple):
 def kind_of_switches(
     group: Sequence[SwitchPair], number: int, running: InService, target: Fabric, problems: list[Problem]
 ) -> PlannedKind | None:
-    """Return a kind of SONiC switches that are the same before and after; None, and problems, if a side is unknown."""
+    """Return a kind of SONiC switches that are the same before and after; None, and problems, if a side has no rows.
+
+    A side has no rows if its release or HWSKU is not known or not allowed, or if rendering onto the file is refused.
+    """
     first = group[0]
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
     sides = _sides(first, old)
@@ -130,7 +133,7 @@ def kind_of_switches(
 
 
 def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
-    """Return the running and target sides of a switch, or the reason why one is unknown."""
+    """Return the running and target sides of a switch, or the reasons why there are none."""
     stated = old.release if old else pair.target.release
     before = release_of(pair.running.data) or stated
     after = pair.target.release or before
@@ -273,7 +276,10 @@ def fingerprint_of(document: Document) -> str:
 def kind_of_system(
     group: Sequence[SwitchPair], number: int, running: InService, problems: list[Problem]
 ) -> PlannedKind | None:
-    """Return a kind of switches that take sessions; None, and problems, where they cannot be planned for."""
+    """Return a kind of switches that take sessions, with problems where they cannot be planned for.
+
+    None if the running switch cannot be planned for; a target without a configuration is a problem alone.
+    """
     first = group[0]
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
     before = _running(first, old)

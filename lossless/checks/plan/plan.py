@@ -247,8 +247,9 @@ Impact = Literal["none known", "unknown", "interrupted"]
 
 
 class PlanStep(NamedTuple):
-    """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on; ``seconds`` is its maximum duration.
+    """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on.
 
+    ``seconds`` is its longest duration, without drains and links whose times are not declared; manual work counts as 0.
     ``interrupts`` lists interruptions, ``by_hand`` manual work: drain, restart jobs, change cables. ``files`` are
     those of hosts of an InfiniBand subnet, one group after another.
     """
@@ -273,9 +274,9 @@ _CLASSES: dict[Transport, str] = {"rocev2": "dscps", "infiniband": "service_leve
 class Plan(NamedTuple):
     """A plan. ``rollback`` has the steps back to the start from after each step, in the order of ``steps``.
 
-    ``id`` is a hash over the rows that it reads and writes. ``evaluated`` states were evaluated and stand for
-    ``represented``, a number as text because it can have thousands of digits; ``notes`` list work that it leaves to
-    people.
+    ``id`` is a hash over its changes. ``evaluated`` states were evaluated and stand for ``represented``, a number as
+    text, large ones as a power of ten; ``notes`` list work that it leaves to people, and times and effects that it does
+    not count.
     """
 
     id: str

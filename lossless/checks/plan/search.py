@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _MOST_STEPS = 40
 _MOST_ORDERS = 6
-"""The most orders of kinds of switches that are tried: three kinds in every order."""
+"""The most orders of kinds of switches that are tried with drained switches last: three kinds in every order."""
 
 
 class _SearchOrder(NamedTuple):
@@ -271,7 +271,7 @@ class _StepSearch:
         return PlacedStep(Step("change", switches, hosts, self.use.dscps), after)
 
     def _extended(self) -> bool:
-        """Add every safe unit and stage of hosts to the step; return whether any was added."""
+        """Add a batch of safe units of each kind, and the next stage of hosts; return whether there was any."""
         by_switches = [self._extend(kind) for kind in self.order]
         by_hosts = [self._advance(host) for host in self.search.hosts if not self.by_hand]
         return any(by_switches) or any(by_hosts)
@@ -415,8 +415,8 @@ class Milestone(NamedTuple):
 class DeviceProgress(NamedTuple):
     """The progress of one switch in a plan.
 
-    ``done`` of ``batches`` are done, the last of them in step ``step`` (0: none yet). ``partly`` are rows that already
-    equal those of the next batch, if it has begun; ``neither`` are rows that match no state of the plan.
+    ``done`` of ``batches`` are done, the last of them in step ``step`` (0: none yet). ``partly`` are rows as in another
+    state of the plan, as those of the next batch if it has begun; ``neither`` are rows that match no state of the plan.
     """
 
     device: str
@@ -428,7 +428,7 @@ class DeviceProgress(NamedTuple):
 
     @property
     def finished(self) -> bool:
-        """Whether the switch has completed every batch of the plan."""
+        """Whether the switch has completed every batch of the plan, and has all of its rows."""
         return self.done == self.batches and not (self.partly or self.neither)
 
 
@@ -445,7 +445,7 @@ def milestones(plan: StoredPlan, device: str) -> tuple[Milestone, ...]:
 
 
 def progress(plan: StoredPlan, device: str, running: Mapping[str, Any]) -> DeviceProgress:
-    """Return the progress of a switch in a plan, by its running configuration: the state that most rows match."""
+    """Return the progress of a switch in a plan, by its running configuration: the first state that most rows match."""
     passed = milestones(plan, device)
     there = {row: _as_database(_row(running, row, passed)) for row in passed[0].rows}
     done = max(range(len(passed)), key=lambda number: (_agreeing(passed[number], there), -number))

@@ -3,7 +3,8 @@
 Switches with sessions run another system. No public source documents the behavior of such a system during a session,
 so a batch has no states on its way: a switch is before it or after it. Each part of the behavior that changes is a
 unit: an entry of the DSCP map for each DSCP that jobs send or will send, all other entries, PFC, marking, scheduling,
-the watchdog, the other maps. So a switch can accept a new DSCP in one session and drop the old one in a later one.
+the watchdog, the other maps, cable lengths, adaptive routing. So a switch can accept a new DSCP in one session and drop
+the old one in a later one.
 
 Of CONFIG_DB a unit is the rows of a port, which is down meanwhile, or the content of one shared row. The config
 updater takes a port down while it changes its rows, and does all of them in one down time (the sorter's recorded
@@ -277,9 +278,9 @@ _BY_PORT = frozenset({"PFC_WD", "CABLE_LENGTH"})
 class Unit(NamedTuple):
     """Operations on a switch that are done together. ``ports`` are those whose rows change, none for shared rows.
 
-    ``half`` are the operations of every second port or row: a unit that is done in part. ``is_unnamed``: it
-    adds rows without references yet, or removes rows whose references are gone. ``by_hand``: people do it, and the
-    switch is out of service meanwhile.
+    ``half`` are the operations of every second port or row, a unit that is done in part; empty for one port or row.
+    ``is_unnamed``: it adds rows without references yet, or removes rows whose references are gone. ``by_hand``: people
+    do it, and the switch is out of service meanwhile.
     """
 
     title: str
@@ -347,7 +348,7 @@ def _upgrade(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit | No
 
 
 def changed(config: Mapping[str, Any], done: Iterable[Operation]) -> Config:
-    """Return a configuration with operations carried out; tables and rows that they leave alone are shared."""
+    """Return a configuration with operations carried out, without empty tables; what they leave alone is shared."""
     result: Config = dict(config)
     copied: set[tuple[str, ...]] = set()
     for operation in done:

@@ -268,7 +268,11 @@ class TunedIntent:
         return TuneResult(tuned, workloads, tuple(dict.fromkeys(self.not_run)), self._headroom, self.state)
 
     def state(self, setting: TrialSetting) -> StatedThresholds:
-        """Return the thresholds of a setting as the intent declares them: its text before and after the edit."""
+        """Return the thresholds of a setting as the intent declares them: its text before and after the edit.
+
+        Raises:
+            InputError: no edit of the intent states exactly these.
+        """
         changes = self._changes(setting)
         after = edited_intent(self._document, changes)
         return StatedThresholds(self._document.file, intent_line(changes), self._document.text, after)
@@ -320,7 +324,7 @@ class TunedIntent:
             yield name, self._workloads(fabric)
 
     def _objection(self, setting: TrialSetting) -> str | None:
-        """Return why a setting cannot be written into the intent, None if it can."""
+        """Return why a setting may not be written into the intent: no edit states it, or lint finds more; else None."""
         try:
             document = _changed(self._document, self._changes(setting))
             seen = self._counted(document)

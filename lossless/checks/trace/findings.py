@@ -31,7 +31,7 @@ _FAMILIES: dict[str, StageName] = {
     "SCH": "queue",
     "ECN": "ecn",
 }
-"""The stage of the findings of a family of rules, whatever row they point at."""
+"""The stage of the findings of a family of rules; those of BUF on rows of queues have the stage of these."""
 _TABLES: dict[str, StageName] = {
     "PORT": "ports",
     "PORTCHANNEL": "ports",
@@ -73,7 +73,7 @@ _DIRECTED: dict[str, StageName] = {
     "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": "priority_group",
     "MAP_PFC_PRIORITY_TO_QUEUE": "queue",
 }
-"""The stage of tables whose rows count at the ingress port alone, or at the egress port, whatever the rule's family."""
+"""The stage of tables whose rows count at the ingress port alone, or at the egress port, for rules of any family."""
 _LOSSLESS: tuple[StageName, ...] = ("priority_group", "pfc", "watchdog", "ecn")
 """Stages at which findings of rules concern lossless traffic unless their numbers name other traffic."""
 _OWN_ROWS = (
@@ -90,7 +90,7 @@ _OWN_ROWS = (
 )
 """Tables whose rows a packet meets by its DSCP, class, queue or group: an unreadable row harms lossy traffic too."""
 _NO_SUCH_PORT = ("TOP002", "TOP003")
-"""Rules about ports that a switch does not have; findings of other capacity rules concern no class."""
+"""Rules about ports that a switch does not have; findings of other TOP rules concern the priorities that they have."""
 _OF_TUNNEL = "CLS010"
 """The rule of tunnels: it names ports whose packets enter one; packets that leave by such a port do not enter it."""
 UNSTATED = (_OF_TUNNEL, "CLS016", "PFC016")

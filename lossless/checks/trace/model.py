@@ -114,8 +114,8 @@ class TraceClassification(NamedTuple):
 class TracePriorityGroup(NamedTuple):
     """Traffic class to ingress priority group, and its buffer profile.
 
-    ``headroom_bytes`` None: the group is not lossless, or its profile is unknown, which ``unknown`` explains.
-    ``need_bytes`` None: the required headroom of the link is unknown.
+    ``headroom_bytes`` None: the group is not lossless, or its headroom is unknown, which ``unknown`` explains.
+    ``need_bytes`` None: the group is not lossless, or the required headroom of the link is unknown.
     """
 
     lookup: TraceLookup

@@ -67,7 +67,7 @@ class TraceEnds:
         A host without a port stands for each of its ports, in natural order.
 
         Raises:
-            LosslessError: no such host, switch or port, or a switch without a port.
+            LosslessError: no such host, switch or port, a switch without a port, or a host without a link.
         """
         name, colon, port = self._parsed(spec)
         name = DeviceNames((*self._switches, *self.hosts)).find(name) or name

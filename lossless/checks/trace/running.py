@@ -222,7 +222,8 @@ def _choice(
 ) -> TracePathChoice:
     """Compare the switches on paths of the same length with the hop of the chosen path at the same distance.
 
-    Switches without a differing stage or another error are left out; of equal configuration one is compared.
+    Switches without a differing stage or another error are left out; of the pairs of ports of a switch that are
+    configured the same, one is compared.
     """
     differences: dict[tuple[object, ...], TraceDifference] = {}
     for level, step in sorted(route.others, key=_by_name):
@@ -518,7 +519,10 @@ def _number(row: _Counted, hop: TraceHop) -> int | None:
 
 
 def _told(device: RunningDevice, placed: PlacedReading, blank: TraceCounter) -> TraceCounter:
-    """Return a counter with the value of a reading: a peak or status as it is, a count as its increase."""
+    """Return a counter with the value of a reading: a peak or status as it is, a count since an earlier time.
+
+    ``unknown`` has the reason if there is no such value.
+    """
     reading = placed.reading
     told = blank._replace(origin=placed.origin, unit=reading.unit or blank.unit)
     at_switch = blank.stage != "host"

@@ -2,7 +2,7 @@
 
 It applies as a whole, for any working directory. The search starts at each checked file, so that an editor, a hook
 and CI find the same one. It ends at the folder of the file's repository, so that a file in a home directory has no
-effect.
+effect on repositories below it.
 
 Files are left out by ``exclude`` of the configuration above them, or of the command line. As in ruff: a pattern
 excludes a file, or a folder with everything below it; paths named on the command line are checked nevertheless,
@@ -68,7 +68,7 @@ class Exclusions:
         return configuration is not None and configuration.force_exclude
 
     def _excludes(self, path: str, within: str | None) -> bool:
-        """Return whether a path, or a folder between it and the searched folder ``within``, is excluded."""
+        """Return whether a path, or a folder above it, is excluded; up to the searched folder ``within``, if given."""
         key = (path, within)
         if key not in self._known:
             above = os.path.dirname(path)
@@ -200,7 +200,7 @@ class ConfigurationLookup:
         return self.above(os.path.dirname(os.path.abspath(file)))
 
     def above(self, folder: str) -> str | None:
-        """Return the nearest configuration in or above a folder, but not above its repository; None without one."""
+        """Return the path of the nearest configuration in or above a folder, up to its repository; None without one."""
         if folder not in self._above:
             nearest = _in(folder)
             parent = os.path.dirname(folder)

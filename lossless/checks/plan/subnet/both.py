@@ -54,7 +54,8 @@ def serving_both(old: Subnet, new: Subnet) -> Subnet | None:
     """Return the new configuration extended with the resources that jobs of the old one still use, or None.
 
     That is: service levels in use keep their lanes, P_Keys that HCAs lose stay, SHARP stays on.
-    None if both together would break a rule, or let two HCAs communicate that neither side lets communicate.
+    None if partitions or lanes cannot be merged, if both together would break a rule, or if they let two HCAs
+    communicate that neither side lets communicate.
     """
     kept = _with_partitions(old, new)
     kept = None if kept is None else _with_levels(old, kept)
@@ -95,7 +96,8 @@ def with_lanes_of_both(old: Subnet, new: Subnet) -> tuple[Subnet, ...]:
     """Return the new configuration with the lanes of both, once with the old lane of levels in use, then with the new.
 
     So a level that moves to another lane finds a weight on it, whichever tables a port has. Empty where it does not
-    help (no level in use moves, or QoS is off), or where one of both would break a rule.
+    help (no level in use moves, or QoS is off), where a number of operational VLs is unknown, or where one of both
+    would break a rule.
     """
     lanes = _lanes_of(old, used_levels(old))
     if not is_on(old, "qos") or not is_on(new, "qos"):
@@ -144,7 +146,7 @@ def _counts(old: Subnet, new: Subnet, count: int) -> dict[str, str]:
 
 
 def _weights(old: Subnet, new: Subnet, lanes: set[int]) -> Iterator[tuple[str, str]]:
-    """Yield the arbitration tables of the new side, with old weights added for those of ``lanes`` without weight."""
+    """Yield the new side's arbitration tables that get old weights, for those of ``lanes`` without weight there."""
     missing = {vl for vl in lanes if not serves(new, vl)}
     for key, before, after in (
         ("qos_vlarb_high", old.qos.high, new.qos.high),

@@ -92,7 +92,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per row of CONFIG_DB that differs from the intent of the switch."""
+    """Yield a violation where the HWSKU or buffer model is not that of the intent, else per difference of rows."""
     have, want = device.switch, device.intended
     if want is None or not any(device.tables.table(table) for table in OWNED if table != "CABLE_LENGTH"):
         return

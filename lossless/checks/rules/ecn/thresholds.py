@@ -48,7 +48,7 @@ def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking
 
 if TYPE_CHECKING:
     Rank = Callable[[View, PortSet, EcnMarking], tuple[tuple[float, ...], Violation] | None]
-    """What gives the violation of an ECN curve with its rank, the lowest of which is reported."""
+    """A function that returns the violation of an ECN curve with its rank, None without one; the lowest is reported."""
 
 
 def tightest_curves(view: View, rank: Rank) -> Results:

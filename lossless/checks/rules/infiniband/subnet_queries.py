@@ -64,7 +64,11 @@ def value(subnet: Subnet, key: str) -> int | bool | str | None:
 
 
 def number(subnet: Subnet, key: str) -> int:
-    """Return the number that opensm uses for an option; the option must have a number as its default."""
+    """Return the number that opensm uses for an option, which must have a number as its default.
+
+    Raises:
+        TypeError: it has none.
+    """
     option_value = value(subnet, key)
     if not isinstance(option_value, int):
         raise TypeError(f"{key} is no number")
@@ -128,7 +132,7 @@ def active_sharp(subnet: Subnet) -> Sharp | None:
 
 
 def master(subnet: Subnet) -> ManagerHost:
-    """Return the intended master: of the subnet managers that are not standby, the one of highest priority."""
+    """Return the intended master: the subnet manager of highest priority, of those that are not standby if any is."""
     active = [manager for manager in subnet.managers if not manager.standby] or subnet.managers
     return max(active, key=lambda manager: manager.priority or 0)
 

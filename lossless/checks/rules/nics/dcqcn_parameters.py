@@ -16,7 +16,7 @@ _KEYS = {"min_time_between_cnps": "cnp_interval"}
 
 
 class HostDcqcn:
-    """The DCQCN parameters of identical hosts. A NIC whose profile has no table of them is not checked."""
+    """The DCQCN parameters of identical hosts."""
 
     def __init__(self, host: HostQos, hosts: tuple[str, ...]) -> None:
         self.host = host

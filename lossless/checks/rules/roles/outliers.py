@@ -67,7 +67,10 @@ def outlier_violation(outlier: Outlier) -> Violation:
 
 
 def outliers(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
-    """Yield switches that differ from the others of their role in settings of one kind."""
+    """Yield switches that differ from the others of their role in settings of one kind.
+
+    A setting is left out if fewer than half of the switches have the same value.
+    """
     for role, members in devices.roles:
         yield from _outliers(f"the role {role}", _settings(members, kind), same_model=True)
 

@@ -47,7 +47,10 @@ class RefusalCause(NamedTuple):
 
 
 def refusals(device: Device, kind: Kind) -> Results:
-    """Yield a violation for each mistake of one kind that SONiC's YANG models find in the file of a device."""
+    """Yield a violation for each mistake of one kind that SONiC's YANG models find in the file of a device.
+
+    References of a file with one table to rows that may be in another file are missing inputs.
+    """
     validation = device.conformity
     if not validation.problems:
         return

@@ -54,7 +54,7 @@ class RootCause(NamedTuple):
 
 
 def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return the root cause of short headroom at a port: what gives the simulated class its headroom there.
+    """Return the root cause of short headroom at a port: the setting that gives the simulated class its headroom there.
 
     That is the buffer profile of its priority group, the row or hardware that the profile has its headroom from, or the
     PFC setting where the intent wants no PFC on such links; the class where the group has no profile.
