@@ -1,7 +1,7 @@
 """The dynamic buffer model: the pools and lossless profiles that a switch computes for itself.
 
 The arithmetic is that of rendered pools (``buffers.pools``), with the headroom that the switch computes for the
-configured cable length. On Barefoot chips pools have fixed sizes.
+configured cable length. On Barefoot chips the size of the lossless pool is fixed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ which seven tenths are held. Source: sonic-swss cfgmgr/buffer_pool_barefoot.lua 
 def with_computed_buffers(fabric: Fabric) -> Fabric:
     """Return a fabric with the computed pools and profiles of the switches that use the dynamic buffer model.
 
-    A switch with an unknown input stays unchanged.
+    A switch with an unknown input keeps its pools and profiles.
     """
     if all(switch.qos.buffer_model != "dynamic" for switch in fabric.switches):
         return fabric
@@ -52,7 +52,7 @@ def with_computed_buffers(fabric: Fabric) -> Fabric:
 
 
 def _like(by_ports: dict[int, Switch], switch: Switch) -> Switch:
-    """Return one switch with computed buffers; identical switches share the result."""
+    """Return one switch with computed buffers; switches that share their ports share the result."""
     if id(switch.ports) not in by_ports:
         by_ports[id(switch.ports)] = _computed(switch)
     computed = by_ports[id(switch.ports)]
@@ -85,8 +85,8 @@ def _computed(switch: Switch) -> Switch:
 def room_left(switch: Switch) -> int | None:
     """Return the bytes that the ports in service of an NVIDIA switch leave to share, or None.
 
-    Both buffer models are supported. The result is below 0 where the ports take more than the chip has, None where an
-    input is unknown. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
+    Both buffer models are supported. The result is below 0 where the ports take more than the chip has, None on other
+    chips, or where an input is unknown. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
     """
     ready, stock, chip = _without_unready_groups(switch), _stock(switch), chip_bytes(switch)
     loads = _loads(ready, _needs(ready))
@@ -149,7 +149,7 @@ def _loads(switch: Switch, needs: Sequence[HeadroomNeed | None]) -> tuple[PortLo
 
 
 def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
-    """Return the buffer load of a port, None where its lossless groups are unknown."""
+    """Return the buffer load of a port, None where the headroom or the profile of a group is unknown."""
     groups = [group for group in port.qos.groups if group is not None] if port.qos is not None else []
     computed, stated = sum(group.generated for group in groups), _stated(port)
     if (computed and need is None) or any(group.buffer is None and not group.generated for group in groups):
@@ -226,7 +226,7 @@ def _pool(switch: Switch, loads: tuple[PortLoad, ...]) -> Pool | None:
 
 
 def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
-    """Return the size of the shared headroom pool: the configured size, or the one computed from the ratio."""
+    """Return the size of the shared headroom pool: configured, or computed from the ratio; 0 without a pool."""
     shared, dynamic, profile = stock.shared_headroom_bytes or 0, switch.qos.dynamic, switch.profile
     if shared or profile is None or not shares_headroom(switch):
         return shared
@@ -299,7 +299,7 @@ def _with_profiles(qos: PortQos, default: BufferProfile | None, pool: Pool) -> P
 
 
 def _in_pool(group: PriorityGroup, default: BufferProfile | None, pool: Pool) -> PriorityGroup:
-    """Return a generated group with the computed profile, any other one with its own profile in the computed pool."""
+    """Return a generated group with the computed profile, another with the computed pool if its own has that name."""
     if group.generated and default is not None:
         return group._replace(buffer=_with_threshold(default, group.override))
     if group.buffer is not None and group.buffer.pool is not None and group.buffer.pool.name == pool.name:

@@ -60,8 +60,8 @@ class Trigger(NamedTuple):
     """The PFC trigger of a priority group: its pool without headroom, and alpha or a static threshold.
 
     The reserved bytes of the group are ignored: they are kilobytes against megabytes, and the result is on the safe
-    side. ``pool_bytes`` is the pool of the whole buffer, ``parts`` the numbers of parts that the buffer may have. Bytes
-    are those of one part, for the largest number: the smallest XOFF.
+    side. ``pool_bytes`` is the pool of the whole buffer, ``parts`` the numbers of parts that the buffer may have.
+    Thresholds are those of one part, for the largest number: the smallest XOFF.
     """
 
     pool_bytes: int
@@ -160,7 +160,7 @@ def _egress_bytes(switch: Switch) -> int | None:
 
 
 def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
-    """Return B, the bytes that the priority groups of a pool share: its size less headroom and reservations."""
+    """Return B, the bytes that the priority groups of a pool share, or the unknown input."""
     if pool.size_bytes is None:
         return MissingInput(f"the size of {pool.name} is unknown")
     headroom = pool.shared_headroom_bytes or 0
@@ -195,7 +195,8 @@ def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:
 def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most bytes that one queue with a buffer profile can hold in an otherwise empty buffer.
 
-    None: the profile sets no threshold, two, or not of the kind its pool has, or it is a zero profile.
+    None: the profile sets no threshold, two, an impossible one, or not of the kind its pool has, or it is a zero
+    profile.
     """
     if profile.is_zero or (profile.dynamic_th is not None and profile.static_th_bytes is not None):
         return None
@@ -215,7 +216,7 @@ def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
 
 
 def holds_half_of_its_pool(profile: BufferProfile) -> bool:
-    """Return whether the static threshold of a queue is at least half of its pool.
+    """Return whether a queue with a static threshold may hold at least half of its pool.
 
     On chips whose buffer has two halves, groups then pause earlier than in a model of one buffer, and the queue does
     not fill.

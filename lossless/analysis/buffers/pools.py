@@ -92,7 +92,10 @@ def plan_pools(
     """Return the buffer pools with the sizes that remain after the load of every port that is up.
 
     ``wanted`` counts for a HWSKU with a shared headroom pool. The default ratio is 1.0, up to a pool of half the chip,
-    or of what the vendor ships if that is more.
+    or of the vendor's size if that is larger.
+
+    Raises:
+        ProfileError: the pipeline latency of an NVIDIA chip is unknown.
     """
     shared = _shared_headroom(asic, defaults, loads, wanted)
     if asic.formula == "mellanox":

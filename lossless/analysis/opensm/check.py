@@ -113,8 +113,8 @@ class OpensmVerdict(NamedTuple):
     ``written`` has the keys that opensm was given, ``reading`` its result of parsing them; ``changed`` are those with
     another effective value than the written one: key, written, effective. ``not_checked`` are options that opensm, or
     the simulation, did not get. ``intended`` is the engine that the configuration selects. ``swept`` is
-    None if there is no fabric to simulate; ``credits`` has the reason. ``tables`` lists in words how the tables of the
-    running subnet differ from the intended ones.
+    None if there is no fabric to simulate; ``credits`` has the reason. ``tables`` are the complaints about the tables
+    of the running subnet, in words.
     """
 
     written: dict[str, str]
@@ -139,8 +139,8 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
     unknown, the configuration is read and nothing is simulated.
 
     Raises:
-        SubnetManagerError: opensm does not read the configuration, no HCA or switch can run the manager, the simulator
-            does not start, or numpy is not installed.
+        SubnetManagerError: no file can state the options, opensm does not read them, no HCA or switch can run the
+            manager, the simulator does not start, or numpy is not installed.
     """
     text = files[CONFIGURATION]
     given = permitted(text, files)

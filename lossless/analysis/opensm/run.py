@@ -138,7 +138,7 @@ class SweepLog(NamedTuple):
     """The log of one sweep over a subnet. ``engine`` is the last one that routed it, None if none did.
 
     ``failed_engines`` are the messages on engines that gave up, ``partitions`` and ``qos`` those on these two files,
-    ``lines`` all at the level of errors.
+    ``lines`` the errors, without the one on ``no_fallback``.
     """
 
     up: bool

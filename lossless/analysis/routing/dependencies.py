@@ -372,7 +372,7 @@ class WaitGraph:
         self._tails, self._heads = array(NODE), array(NODE)
 
     def add(self, sets: Sequence[TurnSet]) -> None:
-        """Add the turns of one switch, written out or by ranges, whichever has fewer edges."""
+        """Add the turns of one switch: few sets of turns written out, many by ranges."""
         channels = {channel for turn_set in sets for channel in turn_set.ins}
         if sum(len(turn_set.ins) for turn_set in sets) <= _FEW * len(channels):
             for turn_set in sets:
@@ -406,7 +406,7 @@ class WaitGraph:
 
 
 class _Ranges:
-    """A segment tree over the sorted channels of a turn: nodes for ranges, each with edges from all channels in it."""
+    """A segment tree over sorted channels: nodes for ranges, each with edges from the nodes of its two halves."""
 
     def __init__(self, channels: Sequence[int], waits: WaitGraph) -> None:
         self._channels, self._waits = channels, waits

@@ -218,7 +218,7 @@ def folded(wires: Wires, most: int) -> Wires:
 
 
 def few_of(wires: Wires, families: Iterable[Family], most: int, kept: Set[int] = frozenset()) -> Wires:
-    """Return the wires with ``most`` blocks of each family, and in addition those with a switch to be ``kept``."""
+    """Return the wires with at most ``most`` blocks of each family, beside those with a switch to be ``kept``."""
     surplus = {
         switch
         for family in families

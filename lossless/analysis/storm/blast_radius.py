@@ -82,8 +82,8 @@ class PropagationStage(NamedTuple):
 class BlastRadius(NamedTuple):
     """The stalled hosts and links of a storm source. ``ends_ns`` is when the last watchdog triggers, at ``ended_at``.
 
-    Both are None if a port has no watchdog, or the source only receives slowly. ``stages`` are the channels by kind of
-    sender and receiver, first stalled first. ``hosts`` are the stalled hosts without the storm source, with the time.
+    Both are None if a port has no watchdog that ends a storm, or the source only receives slowly. ``stages`` are the
+    channels by kind of sender and receiver, first stalled first. ``hosts`` are the other stalled hosts, with the time.
     ``times`` has the channels that stop: sender, its port, receiver, and the time in nanoseconds. ``loses`` names ports
     without PFC where pause propagation ends: there packets are dropped. ``picture`` draws the result. ``cycle`` are
     stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
@@ -240,7 +240,10 @@ class _Propagation:
         return source if self.net.rank[source] else None
 
     def _watchdog(self) -> tuple[float | None, str | None]:
-        """Return when the last watchdog towards the storm source triggers, and its port; two None if one never does."""
+        """Return when the last watchdog towards the storm source triggers, and its port; two None if one never does.
+
+        Ports that do not pause the priority are left out.
+        """
         triggers: list[tuple[float, str]] = []
         for at in self.first:
             ports, channel = self._ports(at, "source"), self.net.channels[at]

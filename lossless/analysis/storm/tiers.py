@@ -73,7 +73,7 @@ class ChannelGraph(NamedTuple):
 
 
 def channel_graph(fabric: Fabric) -> ChannelGraph:
-    """Return a fabric as channels, without links and switches that are out of service.
+    """Return a fabric as channels, without links that are out of service or lead to a switch that is.
 
     Raises:
         ScenarioError: a switch that has several ASICs.

@@ -31,7 +31,7 @@ Graph = dict[str, dict[str, int]]
 _SOURCE, _SINK = "/source", "/sink"
 """The source and the sink of the maximum flow; no name of a device has a slash."""
 _TRIED = 10
-"""Groups of hosts up to which all halves are tried: 252 pairs of halves of ten."""
+"""Groups of hosts up to which all halves are tried: 126 pairs of halves of ten equal groups."""
 
 
 class Bisection(NamedTuple):

@@ -3,7 +3,7 @@
 Every link ends at the box of its device, so that none is lost.
 
 Devices are folded only with those that are the same in the symmetry of the fabric: no box has switches of two planes
-that are drawn separately, or of two pods.
+or of two pods that are drawn separately.
 
 The position of a switch is its plane; its pod, unit or group; and its rail. A shape declares them. Where devices are
 listed, planes are derived from the links: connected components that only hosts join.

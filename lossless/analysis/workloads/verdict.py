@@ -127,6 +127,9 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
     """Return whether the buffers of a fabric are safe for a workload.
 
     A scenario that is too large, or not modeled, is not run; ``not_run`` has the reason.
+
+    Raises:
+        ScenarioError: the simulation request is invalid.
     """
     runs: list[RunVerdict] = []
     reasons: list[str] = []

@@ -76,7 +76,7 @@ def named_port(views: Sequence[View], spec: str) -> PortSet:
     """Return a port by name, ``leaf1:Ethernet0`` or of a single device ``Ethernet0``, as a port set of its own.
 
     Raises:
-        LosslessError: no such switch or port, or one without QoS.
+        LosslessError: no such switch or port, a hostname of two files, or a port without QoS.
     """
     switches = [switch for view in views for switch in view.fabric.switches]
     switch, port = _port(switches, spec)
@@ -187,7 +187,10 @@ def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
 
 
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
-    """Return MTUs and small packets of the dynamic model, else of the HWSKU's rows with the port's MTU if larger."""
+    """Return the traffic of the dynamic model, else of the HWSKU's rows, else the assumed one.
+
+    The largest frame is that of the port, or that of the rows if it is not smaller.
+    """
     dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)
     if dynamic is not None:
@@ -442,7 +445,7 @@ class FormulaInput(NamedTuple):
 class HeadroomKind(NamedTuple):
     """One kind of port: its configured headroom, and the headroom need by each method.
 
-    ``switch`` is None for a link that is in no file. Where ``configured`` is None, ``configured_absent`` or
+    ``switch`` is None for a link that is in no file. Where a port has no ``configured``, ``configured_absent`` or
     ``configured_unknown`` has the reason. ``elements`` are the first ports. ``least_bytes`` are the bytes on the cable
     there and back and one frame.
     """

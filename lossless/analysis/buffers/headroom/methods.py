@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 class HeadroomBound(NamedTuple):
     """The known headroom need of a link and its upper bound.
 
-    ``known`` is the largest result of all methods with one for this link: row, formula, floor. ``most_bytes`` is at
-    least that, and at least the floor with the worst cell waste for every packet: the floor includes the full response
+    ``known`` is the largest of the link's need, the formula's result and the floor. ``most_bytes`` is at least that,
+    and at least the floor with the worst cell waste for every packet: the floor includes the full response
     time of IEEE 802.3, and counts packets by their bytes. It is None where the cell size of the chip is unknown.
     """
 
@@ -55,7 +55,7 @@ class HeadroomBound(NamedTuple):
 
     @property
     def explained_bytes(self) -> int | None:
-        """The headroom that traffic can fill on the declared link; None with the floor alone and an unknown cell size.
+        """The headroom that traffic can fill on the declared link; None if ``known`` is a floor and cells are unknown.
 
         Rows and formulas include cell waste, the floor does not.
         """
@@ -105,8 +105,8 @@ class HeadroomCase(NamedTuple):
     """One link, with the inputs of the methods for it and its switch.
 
     ``unknown_switch`` is the reason for a missing profile or HWSKU. ``mtu_bytes`` is the largest frame of the port.
-    ``peer_response_ns`` is the response time of a peer, None for the defaults of the methods. All other inputs count in
-    the formula alone; ``shared_headroom`` is 0 or 1; ``older_formula`` selects the formula of releases before 202405;
+    ``peer_response_ns`` is the response time of a peer, None for the defaults of the methods. Inputs with a source
+    are those of the formula; ``shared_headroom`` is 0 or 1; ``older_formula`` selects that of releases before 202405;
     ``computing_bps`` is the speed of the calculation on a switch with the dynamic model, None for the speed of the
     link.
     """

@@ -1,8 +1,9 @@
 """The headroom need and the headroom of one kind of port: from the fabric model to the closed forms of this package.
 
-The result for an unknown input is a :class:`MissingInput` that names it, never a guess. A headroom need comes from
-exactly one method, in this order, and carries its name: the vendor's row of the HWSKU that covers the length, the
-ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form floor.
+The result for an unknown input is no guess: None, or a :class:`MissingInput` that names it. A headroom need comes from
+one method, in this order, and carries its name: the formula of a switch with the dynamic model, the vendor's row of the
+HWSKU that covers the length, the ASIC's formula with the inputs that reproduce the HWSKU's own rows, the closed-form
+floor.
 
 The headroom is the profile's ``xoff``. ``size`` (reserved) and ``xon`` add nothing to it: with a shared headroom pool
 ``size`` is below ``xon + xoff`` and the rest comes from that pool (3,011 of 3,607 rows in sonic-buildimage

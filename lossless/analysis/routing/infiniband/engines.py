@@ -326,7 +326,7 @@ class ChannelHop(NamedTuple):
 
 
 def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | None:
-    """Return a switch with HCAs and an HCA that its table has no route to, by number; None where it has all routes."""
+    """Return a switch with HCAs and an HCA that its table has no route to, by number; None without such a pair."""
     for switch, hcas in enumerate(graph.hcas_by_switch()):
         for column, channel in enumerate(routes.tables[switch] if hcas else ()):
             if channel == NO_PATH:

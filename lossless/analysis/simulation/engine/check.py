@@ -83,7 +83,7 @@ def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
 
 
 def largest_frame(network: SimNetwork) -> int:
-    """Return the largest frame of a network in bytes on the wire."""
+    """Return the largest data frame of a network in bytes on the wire."""
     return max((flow.mtu_bytes for flow in network.flows), default=0) + network.physics.overhead_bytes
 
 

@@ -257,10 +257,10 @@ class Physics(NamedTuple):
 
     ``overhead_bytes`` is the part of a frame beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
     ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3). ``acks``:
-    "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of switches; one
-    for each ``ack_every`` frames. They are simulated only where their path back carries data: elsewhere they delay
-    nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor NACK earns no CNP either. ``timeout_ms``: the
-    time after which a sender repeats by itself; None: never.
+    "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of switches, as
+    those to a sender with a window always do; one for each ``ack_every`` frames. They are simulated only where their
+    path back carries data: elsewhere they delay nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor
+    NACK earns no CNP either. ``timeout_ms``: the time after which a sender repeats by itself; None: never.
     """
 
     overhead_bytes: int = 62

@@ -38,7 +38,7 @@ CLOCK = np.dtype(
         ("trims", "i8"),  # count: frames trimmed
         ("lost_news", "i8"),  # count: news that had no room in a ring, which must not be
         ("timeouts", "i8"),  # count: timers that ran out, of flows that go back and of packets under a window
-        ("resent", "i8"),  # count: frames sent again by senders with a window
+        ("resent", "i8"),  # count: frames sent again
         ("marks", "i8"),  # count: frames marked (ECN)
         ("cnps", "i8"),  # count: CNPs sent
         ("pauses", "i8"),  # count: times that a group asked its peer to pause
@@ -70,7 +70,7 @@ FRAME = np.dtype(
         (
             "marked",
             "u1",
-        ),  # bits: 1 ECN congestion experienced, 2 trimmed, 4 asks for an ACK; in a PFC frame: 1 pauses
+        ),  # bits: 1 ECN congestion experienced, 2 trimmed, 4 asks for an ACK, 8 sent again; of PFC: 1 pauses
     ],
     align=True,
 )
@@ -224,7 +224,8 @@ UNIT = np.dtype(
     ],
     align=True,
 )
-"""A memory unit: units 0 to n - 1 are the n switches with the pool of their lossless groups; further pools follow."""
+"""A memory unit: units 0 to n - 1 are the n switches with the pool of their lossless groups, or its first part; further
+pools and parts follow."""
 
 FLOW = np.dtype(
     [
@@ -413,7 +414,7 @@ SENDER = np.dtype(
         ("first_sent", "i4"),  # packet, of all flows, that it waits for longest; -1: none
         ("last_sent", "i4"),  # packet that it waits for, sent last
         ("last_held", "i4"),  # packet that its receiver got last, of those that no ACK tells of; -1: none
-        ("speculates", "u1"),  # bool: it still sends on credit that nobody gave
+        ("speculates", "u1"),  # bool: it still sends on credit that no receiver gave
         ("to_adapt", "u1"),  # bool: a packet was trimmed, and it has not adapted since
         ("rests", "u1"),  # bool: it could send nothing when it was last looked at
         ("heard", "u1"),  # bool: its receiver has got a packet whole

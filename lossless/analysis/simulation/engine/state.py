@@ -44,7 +44,7 @@ class SimState(NamedTuple):
     points: Any  # POINT, one a flow
     params: Any  # DCQCN
     cnps: Any  # i8, ps: when each CNP under way arrives; a ring a flow
-    paths: Any  # i4: the links of each flow's path, then the flows that wait for others
+    paths: Any  # i4: the links of each flow's path, the flows that wait for others, the links of fans
     receivers: Any  # RECEIVER
     holds: Any  # HOLD
     delays: Any  # i8: frames of the first class by how long they waited in a switch port, in steps
@@ -53,9 +53,9 @@ class SimState(NamedTuple):
     routes: Any  # i4: the fan of each switch toward each switch with hosts
     fans: Any  # FAN
     flowlets: Any  # FLOWLET, by switch and flow
-    packets: Any  # u1, bits of each packet that is received in any order (``kernel.timers``)
+    packets: Any  # u1, bits of each packet that is received in any order (``kernel.agenda``)
     sent: Any  # SENT, of each of them whose sender has a window
-    asked: Any  # i8, bytes: of credit, in all, that its sender asked for with each of them
+    asked: Any  # ASK, of each of them if a receiver gives credit
     senders: Any  # SENDER
     news: Any  # WINDOW_NEWS: a ring for each sender
     windows: Any  # WINDOW

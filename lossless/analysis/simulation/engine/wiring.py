@@ -40,7 +40,7 @@ class EqualPaths:
         self._routes: dict[tuple[int, int], tuple[Links, ...]] = {}
 
     def toward(self, last: int) -> Mapping[int, Links]:
-        """Return for each other switch the links by which shortest paths lead to switch ``last``."""
+        """Return for each other switch with a path to switch ``last`` the links by which shortest paths lead there."""
         if last not in self._toward:
             far = self._distances(last)
             nearer = {

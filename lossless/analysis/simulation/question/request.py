@@ -50,7 +50,7 @@ class NamedTransfer(NamedTuple):
 class Question(NamedTuple):
     """A question to the packet-level model: the traffic on a fabric, and the faults.
 
-    ``size_bytes`` is the number of bytes that each NIC sends in one step, ``nics`` how many take part at most (None: as
+    ``size_bytes`` is the size of the message of a NIC in one step, ``nics`` how many take part at most (None: as
     many as the topology has, up to the number that ``model.fabric.cluster`` sets), ``target`` the NIC port that is
     the destination of an incast and that is dead or slow, by name. ``storage`` is the part of a NIC's traffic that is
     storage in addition, in the class ``storage_class`` (None: that of the storage network, else that of all other

@@ -1,4 +1,4 @@
-"""Advice from the results of runs: the threshold to change and its direction; the amount is measured, not guessed.
+"""Advice from the results of runs: the threshold to change and its direction; the amount of headroom is measured.
 
 For a lossy class the advice reduces the cost of loss: by a threshold, trimming, ECN, or the configuration of NICs.
 """
@@ -39,7 +39,7 @@ _ENOUGH_BYTES = 1 << 40
 
 
 def advice(view: View, results: Study, limits: Limits) -> tuple[str, ...]:
-    """Return the changes to make to a fabric's configuration, the most urgent first; empty if none is needed."""
+    """Return the changes to make to a fabric's configuration, the most urgent first."""
     if results.scenario.is_lossy:
         return tuple(lossy_advice(view, results))
     return tuple(dict.fromkeys((*_safer(view, results, limits), *_quieter(view, results))))
@@ -124,7 +124,10 @@ def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, 
 def _stated_headroom(
     view: View, port: Port | None, profile: BufferProfile, least_bytes: int, name: str
 ) -> str:
-    """Return the line of an intent that sets a headroom, where it is set or else by speed; empty without an intent."""
+    """Return the line of an intent that sets a headroom, where it is set or else by speed.
+
+    Empty without an intent or a known speed.
+    """
     if not view.fabric.declared or port is None or not port.speed_bps:
         return ""
     keys = ("classes", name, "buffer", "by_speed", format_rate(port.speed_bps), "xoff")
@@ -301,7 +304,7 @@ def _marks(scenario: Scenario) -> Iterator[str]:
 
 
 def _queues(view: View, results: Study) -> Iterator[str]:
-    """Yield the change of the threshold of the queue that refused packets, or was deepest, that makes loss harmless."""
+    """Yield the change of the threshold of the queue that refused packets, or was deepest."""
     name, profile = results.scenario.classes[0].name, _refusing(view, results)
     if profile is None:
         return

@@ -68,8 +68,8 @@ def why_not() -> str | None:
 class Answer(NamedTuple):
     """A verdict for each part of a fabric, the reasons of parts that were not run, and recordings for pictures.
 
-    ``pfc_loads`` has what PFC holds back in each lossless scenario, if requested, ``loads`` whether a permutation of
-    all NIC ports is carried after a stress test; neither changes a verdict.
+    ``pfc_loads`` has the load on PFC in each lossless scenario, if requested, ``loads`` whether a permutation is
+    carried after a stress test; neither changes a verdict.
     """
 
     runs: tuple[RunVerdict, ...] = ()
@@ -83,10 +83,10 @@ class SimulationResult(NamedTuple):
     """The buffer verdicts on one fabric: from closed forms, and from runs of the packet-level model.
 
     ``not_run`` is the reason why the model did not run; ``overall`` is the worst of both. ``recordings`` are the data
-    of pictures, if requested. ``pfc_loads`` have the load on PFC, ``loads`` whether a permutation of all NIC ports is
-    carried: they change no verdict. ``other_classes`` are
-    lossless, and were not run since no class was requested. ``peaks`` compare the measurements of switches with both,
-    if captures were given; ``problems`` are the captures that could not be read.
+    of pictures, if requested. ``pfc_loads`` have the load on PFC, ``loads`` whether a permutation is carried: they
+    change no verdict. ``other_classes`` could be run too, and were not since no class was requested. ``peaks`` compare
+    the measurements of switches with both, if captures were given; ``problems`` are the captures that could not be
+    read.
     """
 
     closed: FabricVerdict
@@ -151,9 +151,8 @@ def load_of(
 ) -> tuple[Load | MissingInput | None, PfcLoad | MissingInput]:
     """Return whether one part of a fabric carries its load, and the load on PFC there.
 
-    The traffic is what was asked for, or a permutation of all NIC ports where that was a stress test; only the
-    permutation runs with the causes of what it does not carry. Without congestion control there is nothing to compare
-    PFC with.
+    The traffic is the requested one, or a permutation where that was a stress test; only the permutation runs with the
+    causes of lost rate. Without congestion control there is nothing to compare PFC with.
     """
     from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load
 
@@ -316,7 +315,7 @@ def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
 
 
 def _around(view: View, scenario: Scenario, request: SimulationRequest) -> Scenario | None:
-    """Return the all-to-all scenario that may close a cycle, as an incast cannot; None where no paths close one."""
+    """Return the all-to-all scenario beside a requested incast where its paths may close a cycle, else None."""
     from lossless.analysis.simulation.question.nodes import is_two_tier, may_close_cycle
 
     if request.question.pattern != "incast" or is_two_tier(scenario.topology):

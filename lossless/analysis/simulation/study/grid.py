@@ -23,7 +23,7 @@ _MOST_HEADROOM_BYTES = 1 << 40
 
 
 class ThresholdSetting(NamedTuple):
-    """Thresholds of the requested class, the same on every port of every switch; None: as configured.
+    """Thresholds of the requested class on all ports, or on those of a kind; None: as configured.
 
     The last two are of a lossy class: the exponent of its queues' alpha, and whether they trim (1) or drop (0).
     """

@@ -88,7 +88,7 @@ def loss_of(state: SimState, network: SimNetwork, without_loss_ns: float | None 
 def bound_ns(network: SimNetwork) -> float:
     """Return when all transfers have ended at the earliest: the time of the link that has most to carry, and latency.
 
-    Where switches choose links packet by packet, those of hosts alone count.
+    Where switches choose links, those of hosts alone count.
     """
     rates_bps: dict[tuple[int, int], float] = {}
     delays_ns: dict[tuple[int, int], float] = {}

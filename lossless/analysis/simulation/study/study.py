@@ -171,7 +171,7 @@ QUIET_WITHOUT_NS = 1e6
 STEP_SLACK = 1.05
 """A step takes longer than its bytes at line rate: inter-frame gaps, propagation delay, pauses that end late."""
 LONGEST_STEPS = 20
-"""A run ends after this multiple of the time that its step takes at line rate, even if queues still grow."""
+"""The longest run in steps at line rate, beside the quiet time: it ends then even if queues still grow."""
 NEVER_NS = 1e12
 """The quiet time of a lossy class: it is followed until all transfers have ended, or can no longer be harmless."""
 _EVENTS_PER_HOP = 3
@@ -337,7 +337,7 @@ def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
 
 
 def events_of(network: SimNetwork) -> int:
-    """Return about how many events the traffic of a network takes: three for each frame at each hop."""
+    """Return about how many events the traffic of a network takes: three for each frame at each hop, ACKs included."""
     carrying = {pair for flow in network.flows for pair in pairwise(flow.path)}
     return sum(
         -(-flow.size_bytes // flow.mtu_bytes)

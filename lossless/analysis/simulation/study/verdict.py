@@ -1,9 +1,10 @@
 """The buffer verdict from simulation runs: the results of a scenario over its seeds.
 
 *Unsafe*: a lossless frame was dropped, the watchdog triggers on plain congestion, or paused links form a cycle (PFC
-deadlock). *On the edge*: less than a frame of some headroom was left, or a pause lasted half of the watchdog's
-detection time. With a NIC that is dead on purpose the watchdog must trigger, and may drop frames. Whether PFC fires,
-and whether marks come first, is reported with the number of seeds; it does not change the verdict.
+deadlock). *On the edge*: less than a frame of some headroom was left, a pause lasted half of the watchdog's detection
+time, or drops depend on how fast peers obey PFC. With a NIC that is dead on purpose the watchdog must trigger, and may
+drop frames. Whether PFC fires, and whether marks come first, is reported with the number of seeds; it does not change
+the verdict.
 
 A lossy class is *unsafe* or *on the edge* if its loss delays transfers, by the worst seed (:func:`worst_loss`).
 
@@ -133,10 +134,10 @@ class Occurrence(NamedTuple):
 class RunVerdict(NamedTuple):
     """The verdict of the packet-level model on one scenario.
 
-    ``cut``: some run was stopped with traffic under way, so that maxima are lower bounds. ``headroom_ran_out``: a
-    priority group dropped frames, not only a queue. ``drain_us`` is how long the queue of peak depth takes to empty at
-    line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of the payload
-    rate at line rate.
+    ``cut``: some run without a dead NIC was stopped with traffic under way, so that maxima are lower bounds.
+    ``headroom_ran_out``: a priority group dropped frames. ``drain_us`` is how long the queue of peak depth takes to
+    empty at line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of the
+    payload rate at line rate.
 
     ``stopped_queues`` and ``stopped_frames`` count the queues that the watchdog stopped and the frames that it dropped:
     the maximum over all seeds. ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth

@@ -302,7 +302,10 @@ class Chooser:
         return seen.is_safe and short
 
     def choice(self) -> tuple[Choice | None, str]:
-        """Return the chosen setting, and why it is the configured one where it is."""
+        """Return the choice, and why no other setting than the configured one is proposed where none is.
+
+        The choice is None where the configured setting is not safe, and no other one can be proposed.
+        """
         now = self.seen(self._now)
         rows = [row for row in self._safe_rows() if self._may_be_proposed(row.kpis)]
         within = self._best([row for row in rows if not self._outside(row.setting)])
@@ -414,7 +417,7 @@ class Chooser:
         return left
 
     def _reversions(self, setting: TrialSetting) -> Iterator[Callable[[TrialSetting], TrialSetting]]:
-        """Yield what takes parameters back: all of them, each everywhere, each kind's curve, each at each kind."""
+        """Yield functions that take parameters back: of DCQCN, all thresholds, each, curves, each at each kind."""
         kinds, now = tuple(self._search.now), self._search.now
         groups = [(PARAMETERS, kinds), *(((name,), kinds) for name in PARAMETERS)]
         groups += [(PARAMETERS[1:], kinds), *((PARAMETERS[1:], (kind,)) for kind in kinds)]

@@ -59,7 +59,7 @@ class WorkloadKpis(NamedTuple):
     ``pfc_before_ecn`` counts seeds in which a pause was requested before any frame was marked. ``headroom_left_bytes``
     is None if none was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time, None
     without a watchdog, and if a dead NIC is the cause. ``queue_us`` is the p99 queueing delay: the time within
-    which 99 % of all frames leave the queue of a switch port again.
+    which 99 % of all frames of the class leave the queue of a switch port again.
     """
 
     name: str
@@ -84,7 +84,8 @@ class Kpis(NamedTuple):
 
     ``pause_share`` is how many ports were in pause on average: the PFC Pause Duration of all ports over the workload's
     time at line rate. Of that and of the JCT Ratio it is the mean over workloads of the mean over seeds. ``queue_us``
-    is the p99 queueing delay of the worst workload, the mean over its seeds.
+    is the p99 queueing delay of the worst workload, the mean over its seeds. Workloads with a dead NIC count in the
+    verdict alone.
     """
 
     verdict: BufferVerdict
@@ -141,7 +142,7 @@ def _mean(values: Iterable[float]) -> float:
 
 
 class SeedFigures(NamedTuple):
-    """The compared figures of a setting under one seed, in their order, over all workloads as in :class:`Kpis`."""
+    """The compared figures of a setting under one seed, in their order, over workloads as in :class:`Kpis`."""
 
     pfc_before_ecn: float
     pause_share: float
@@ -207,8 +208,7 @@ _WORDS = {
     "queue_us": ("p99 queueing delay", " %"),
 }
 _NO_LOSS = 1.0
-"""Percent that a figure may rise when a value goes back to what is configured: the step in which settings are compared.
-"""
+"""Percent that a figure may rise without a loss: the step in which settings are compared."""
 _T_975 = (12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23, 2.20, 2.18, 2.16, 2.14, 2.13)
 """The 97.5 % point of Student's t distribution with 1, 2, 3 ... degrees of freedom; the last is used above too."""
 
@@ -313,7 +313,7 @@ class Case(NamedTuple):
 class TuneTask(NamedTuple):
     """The input of a worker: a key that no other task has, and the workloads, once for each variant of the fabric.
 
-    The first variant is the fabric whose thresholds are searched; others have other buffers or other seeds.
+    The first variant is the fabric whose thresholds are searched; others have other seeds, presets or buffers.
     """
 
     key: str

@@ -111,8 +111,8 @@ ThresholdsNow = dict[PortKind, PortThresholds]
 def marks_before_pfc(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> bool:
     """Return whether marks come before PFC at every kind of port: Kmax is at most T(1), Kmin at most half of T(1).
 
-    T(1) is the size of a single loaded group when it sends XOFF, the least of all kinds of ports on the switch: rules
-    ECN005 and ECN004. Without a curve or with a static threshold nothing is compared.
+    T(1) is the size of a single loaded group when it sends XOFF, the least of all kinds of ports of the same role:
+    rules ECN005 and ECN004. Without a curve or with a static threshold nothing is compared.
     """
     reach: dict[str, float] = {}
     for kind, own in setting.by_kind:
@@ -350,7 +350,10 @@ class ThresholdSearch:
 
 
 def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
-    """Return the space with the finest grid, of equally many values on each axis, within its share of the settings."""
+    """Return the space with the finest grid of equally many values on each axis within its share of the settings.
+
+    An axis has two values at least.
+    """
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
         grid = space._replace(axes=tuple(spaced(axis, many) for axis in space.axes))

@@ -207,10 +207,10 @@ class Tuned(NamedTuple):
     """The result of tuning the thresholds of one class.
 
     ``now`` are the thresholds of each kind of port as configured, ``axes`` those of the first grid, ``steps`` how many
-    settings each step of the search tried. ``chosen`` is None if no setting is safe. ``fresh`` are its key figures with
-    seeds that the search has not used. ``front`` is the Pareto front of everything tried, the best first. ``bound_us``
-    is the largest p99 queueing delay that a proposal may have; ``declined`` is why what is configured stays, empty
-    where another setting is proposed.
+    settings each step of the search tried. ``chosen`` is None if the configured setting is not safe, and no other one
+    can be proposed. ``fresh`` are its key figures with seeds that the search has not used. ``front`` is the Pareto
+    front of everything tried, the best first. ``bound_us`` is the largest p99 queueing delay that a proposal may have;
+    ``declined`` is why no other setting than the configured one is proposed, empty where one is.
     """
 
     class_name: str

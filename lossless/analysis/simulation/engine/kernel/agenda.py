@@ -212,7 +212,10 @@ def wake(w: World, flow: Any, at: int) -> None:
 
 @kernel
 def room(w: World, sender: Any, at: int) -> int:
-    """Make room in a sender's ring for news of a time, behind earlier ones, else at the end; return the index."""
+    """Make room in a sender's ring for news of a time, behind earlier ones; return the index.
+
+    A full ring loses its last news.
+    """
     if sender.waiting == sender.depth:
         w.clock.lost_news += 1
         return ring_place(sender, sender.waiting - 1)
@@ -284,7 +287,7 @@ def hold_back(w: World, sender: Any, place: int) -> None:
 
 @kernel
 def acknowledge_held(w: World, sender: Any) -> None:
-    """Mark all received packets as covered by an ACK, and stop their timers."""
+    """Mark the packets that no ACK covers yet as covered by one, and stop their timers."""
     place = sender.last_held
     while place >= 0:
         w.packets[np.uint64(place)] |= ACKED

@@ -204,7 +204,7 @@ def reach_host(w: World, at: int, number: int) -> int:
 
 MELLANOX, BROADCOM = 0, 1
 DROP, FORWARD, ALERT = 0, 1, 2
-"""Values of ``UNIT.action``, as ``engine.memory_units`` numbers the actions and vendors of a ``SimWatchdog``."""
+"""Values of ``UNIT.predicate`` and ``UNIT.action``: vendors and actions as ``engine.memory_units`` numbers them."""
 NEARLY_ALL = 0.99
 """The part of a poll window from which it counts as paused throughout, on Mellanox chips."""
 
