@@ -55,7 +55,7 @@ stays within pods. The edit is unsafe since it states a decision that is the ope
 
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.1 (ToR first, then podset, then spine)
-- Juniper, AI Data Center Network JVD (PFC between leaves and hosts only)
+- Juniper/jvd data_center/aidc/aiml_multitenancy_backend @005ab34 (two tiers: PFC on every port of leaves and spines)
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ stay below the tier, or where the loss is accepted. The edit is unsafe since new
 ## Sources
 - IEEE 802.1Q-2018, clause 36 (PFC prevents loss on the links that have it, and on no other)
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.1 (PFC at ToR, podset and spine in turn)
-- Juniper, AI Data Center Network JVD (PFC between leaves and hosts only: a design that accepts loss between switches)
+- Juniper/jvd data_center/aidc/aiml_multitenancy_backend @005ab34 (PFC for DSCP 26 on every port of leaves and spines)
 """
 
 from __future__ import annotations

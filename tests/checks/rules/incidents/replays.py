@@ -280,8 +280,8 @@ INCIDENTS = (
     ),
     Incident(
         "INC16",
-        "PFC was on at spines unintentionally",
-        "Juniper JVD documents; Guo et al., SIGCOMM 2016, section 6.1",
+        "documents disagree on the tiers that pause: all of them, or one after the other",
+        "Juniper/jvd aiml_multitenancy_backend @005ab34; Guo et al., SIGCOMM 2016, section 6.1",
         unseen="a spine that pauses by accident: an intent puts a lossless class on every tier, and a file of a spine "
         "does not say who decided it",
     ),
