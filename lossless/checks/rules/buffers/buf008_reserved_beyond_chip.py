@@ -40,8 +40,8 @@ size.
 
 ## Sources
 - sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d (pools are what reserved and shared headroom leave)
-- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b: in 72 of 72 pool sets of NVIDIA ingress pools and shared
-  headroom stay below the chip, up to 96 % of it
+- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b: in all 98 files of NVIDIA that are no links and state
+  sizes, ingress pools and shared headroom stay below the chip, up to 96 % of it
 """
 
 from __future__ import annotations

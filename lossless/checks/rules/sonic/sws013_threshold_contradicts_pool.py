@@ -6,7 +6,7 @@ Subject: device
 ## What it does
 Looks at `dynamic_th` and `static_th` of every `BUFFER_PROFILE` row of a deployed device: none, both, one of the
 other kind than the pool's `mode`, a `dynamic_th` outside -8 to 7. In the dynamic model a wrong kind is an error. In
-the traditional model it is a warning on NVIDIA switches and left alone elsewhere, where 41 of SONiC's own buffer
+the traditional model it is a warning on NVIDIA switches and left alone elsewhere, where 211 of SONiC's own buffer
 templates mix the kinds. Profiles with `headroom_type` dynamic need no threshold.
 
 ## Why it breaks a lossless fabric
@@ -51,7 +51,8 @@ one.
 - sonic-swss cfgmgr/buffermgrdyn.cpp @0160f0a (handleBufferProfileTable), orchagent/bufferorch.cpp @51de623
 - sonic-sairedis meta/Meta.cpp @21851c5 (meta_generic_validation_create: mandatory attributes, and none twice)
 - sonic-net/sonic-swss issue 2438 (threshold kind and pool mode)
-- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b: 0 of 72 uses on Mellanox mix the kinds, 41 elsewhere do
+- sonic-buildimage device/**/buffers_defaults_*.j2 @086b03b, files that are no links: none of 118 thresholds below
+  device/mellanox is of the other kind than its pool, 316 of 1,019 elsewhere are, in 211 files
 - sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang @086b03b (-8 to 7)
 """
 
