@@ -37,7 +37,8 @@ classes:
 State `bandwidth` for the class, and less for the others.
 
 ## Sources
-- opencomputeproject/SAI inc/saischeduler.h @0051fac (weights are 1 to 100)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-scheduler.yang @086b03b (weight 1 to 100, 1 where none is
+  stated)
 """
 
 from __future__ import annotations

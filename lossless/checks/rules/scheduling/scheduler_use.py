@@ -21,7 +21,8 @@ METERS = ("bytes", "packets")
 DEFAULT_WEIGHT = 1
 """Weight of a queue without one (sonic-scheduler.yang @086b03b; SAI inc/saischeduler.h @0051fac)."""
 WEIGHTS = range(1, 101)
-"""Weights that a scheduler takes (sonic-scheduler.yang @086b03b; SAI inc/saischeduler.h @0051fac)."""
+"""Weights that SONiC's schema takes (sonic-scheduler.yang @086b03b). SAI had this range, and has 1 to 255 since
+inc/saischeduler.h @b925fc0."""
 
 
 class SchedulerUse(NamedTuple):

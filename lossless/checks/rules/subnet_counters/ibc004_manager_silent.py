@@ -35,7 +35,8 @@ Query the manager itself with `sminfo`, at the ports that the log's paths lead t
 all managers have one M_Key.
 
 ## Sources
-- linux-rdma/opensm opensm/osm_port_info_rcv.c @038edff: SMInfo is asked of every port that has the capability IsSM
+- linux-rdma/opensm opensm/osm_port_info_rcv.c @038edff: SMInfo is asked of every other end port that has the
+  capability IsSM, unless `ignore_other_sm` is set
 - linux-rdma/opensm include/opensm/osm_base.h @0270fb0: OSM_SM_DEFAULT_POLLING_TIMEOUT_MILLISECS is 10,000,
   OSM_SM_DEFAULT_POLLING_RETRY_NUMBER 4, 40 s until a standby takes over
 - linux-rdma/opensm opensm/osm_sm_mad_ctrl.c @007a62e (ERR 3113), opensm/osm_sm_state_mgr.c @0189dea (a standby asks
