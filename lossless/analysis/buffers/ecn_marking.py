@@ -478,6 +478,7 @@ PUBLISHED_CURVES = (
         104_000, 312_000, None, False,
         "sonic-net/sonic-buildimage device/inventec/x86_64-inventec_d6332-r0/INVENTEC-D6332/qos.json.j2 @086b03b",
     ),
+    # Its Kmax is printed as 1.43 MiB; a table of the page says 1,501,500 bytes.
     PublishedCurve(
         150_000, 1_500_000, 100, False,
         "CumulusNetworks/docs cumulus-linux-514, RDMA over Converged Ethernet - RoCE, @1ffba62",

@@ -50,7 +50,7 @@ Set the marking probability at max: stock SONiC has 5 %, NVIDIA's RoCE profile 1
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @e6b0c5b (a missing probability becomes 100)
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b
-- CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1,500,000 B, 100 %)
+- CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1.43 MiB, 100 %)
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ and reports their queuing delay there. Slower links are not checked.
 A threshold in bytes is another delay at every speed: 0.2 ms of queue at 40G are 21 us at 400G. The published experiment
 with these values has two senders of 40G, one of them 1.77 ms away. Whether they mark early enough before PFC stops a
 faster link, and late enough not to slow a collective down, depends on the fabric. Published thresholds
-differ: NVIDIA's RoCE profile has 150,000 B, 1,500,000 B and 100 %, and no source says that one choice is right for
+differ: NVIDIA's RoCE profile has 150,000 B, 1.43 MiB and 100 %, and no source says that one choice is right for
 every fabric.
 
 ## Bad
@@ -58,7 +58,7 @@ Choose the thresholds for these links: `lossless tune` searches them for the wor
 ## Sources
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b (the values)
 - Bai et al., Empowering Azure Storage with RDMA, NSDI 2023, appendix B (1 MB, 2 MB and 5 %, the experiment)
-- CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1,500,000 B, 100 %)
+- CumulusNetworks/docs, cumulus-linux-514, RDMA over Converged Ethernet (150,000 B, 1.43 MiB, 100 %)
 """
 
 from __future__ import annotations
