@@ -165,7 +165,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:18: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
                 "640? (others: nvidia-sn5600, nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 a"
-                "nd 18 more, see lossless profiles)"
+                "nd 19 more, see lossless profiles)"
             ),
             (
                 "12:72: hardware.spine: nvidia-sn5600 has no HWSKU 'V64'; there are ACS-SN5600, "
@@ -298,7 +298,7 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "16:35: topology.devices.leaf2.hardware: no switch profile is called "
                 "'nvidia-sn56'; did you mean nvidia-sn5640? (others: nvidia-sn5600, nvidia-sn4600c, "
-                "nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 and 18 more, see lossless profiles)"
+                "nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 and 19 more, see lossless profiles)"
             )
         ],
     ),

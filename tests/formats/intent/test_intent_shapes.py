@@ -185,7 +185,7 @@ WRONG: dict[str, tuple[str, Changes, list[str]]] = {
             (
                 "12:20: hardware.switch: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-s"
                 "n5640? (others: nvidia-sn5600, nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700"
-                " and 18 more, see lossless profiles)"
+                " and 19 more, see lossless profiles)"
             )
         ],
     ),

@@ -203,7 +203,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:40: hardware.spine: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn"
                 "5640? (others: nvidia-sn5600, nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 "
-                "and 18 more, see lossless profiles)"
+                "and 19 more, see lossless profiles)"
             )
         ],
     ),
@@ -236,7 +236,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:28: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
                 "640? (others: nvidia-sn5600, nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700 a"
-                "nd 18 more, see lossless profiles)"
+                "nd 19 more, see lossless profiles)"
             )
         ],
     ),

@@ -98,7 +98,7 @@ PAIRS = {
         intent_with("leaf: nvidia-sn5600", "leaf: nvidia-sn5610").encode(),
         "fabric.yaml:12:18: hardware.leaf: no switch profile is called 'nvidia-sn5610'; "
         "did you mean nvidia-sn5640? (others: nvidia-sn5600, nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, "
-        "nvidia-sn3700 and 18 more, see lossless profiles)\n"
+        "nvidia-sn3700 and 19 more, see lossless profiles)\n"
         "   |\n"
         "12 | hardware: {leaf: nvidia-sn5610, spine: nvidia-sn5600, nic: connectx-7}\n"
         "   |                  ^^^^^^^^^^^^^",

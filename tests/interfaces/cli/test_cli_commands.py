@@ -156,10 +156,10 @@ def test_every_profile_can_be_shown(name: str, cli: Cli) -> None:
 def test_an_unknown_profile_draws_the_nearest(cli: Cli) -> None:
     message = (
         "lossless: no profile is called 'connectx7'; did you mean connectx-7? (others: connectx-8, connectx-6, "
-        "connectx-6-dx, accton-as9516, arista-7050cx3 and 30 more, see lossless profiles)\n"
+        "connectx-6-dx, accton-as9516, arista-7050cx3 and 31 more, see lossless profiles)\n"
     )
     assert cli("profiles", "connectx7") == (2, "", message)
-    assert cli("profiles", "??").err.endswith(" and 31 more, see lossless profiles\n")
+    assert cli("profiles", "??").err.endswith(" and 32 more, see lossless profiles\n")
 
 
 def test_the_schema_is_that_of_an_intent(cli: Cli) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lossless.model.hardware.devices import asic_parts
 from lossless.model.hardware.load import load_switch, switch_names
 from lossless.model.hardware.model import (
     BufferDefaults,
@@ -108,6 +109,49 @@ def test_the_ports_of_an_m2_w6950_are_those_of_its_port_config_ini() -> None:
     assert [port.speed_bps // 10**9 for port in hwsku.ports] == [400] * 256 + [100, 1]
 
 
+def test_each_chip_of_an_ixr7250e_card_has_18_of_its_cages_and_the_same_lanes() -> None:
+    """sonic-buildimage device/nokia/x86_64-nokia_ixr7250e_36x400g-r0 @086b03b, port_config.ini of asic 0 and 1."""
+    profile = BY_PLATFORM["x86_64-nokia_ixr7250e_36x400g-r0"]
+    first, second = (part.profile for part in asic_parts(profile, hwsku_of(profile, profile.default_hwsku)))
+    lanes = [cage.lanes for cage in first.cages]
+    assert lanes == [cage.lanes for cage in second.cages]
+    assert (first.cages[0].name, lanes[0][0], first.cages[-1].name, lanes[-1][0]) == (
+        "Ethernet0",
+        72,
+        "Ethernet136",
+        0,
+    )
+    assert (second.cages[0].name, second.cages[-1].name) == ("Ethernet144", "Ethernet280")
+    assert sorted(lane for own in lanes for lane in own) == [*range(144)]
+    slow = hwsku_of(profile, "Nokia-IXR7250E-36x100G").ports
+    assert {len(port.lanes) for port in slow} == {4}
+    assert [port.lanes[0] for port in slow[:18]] == [own[0] for own in lanes]
+
+
+def test_headroom_rows_of_a_jericho_2c_plus_are_what_cards_took(reference: Path) -> None:
+    """Cards drop after as many packets of 64 bytes as the row has 112 bytes, a size that no source names.
+
+    sonic-mgmt tests/qos/files/qos_params.j2c+.yaml @b4ba9de; its row of 400G over 300 m has 27 packets, of 2,816.
+    """
+    chips = json.loads((reference / "reference/qos-params/qos-params.json").read_text())["asics"]
+    profile = BY_PLATFORM["x86_64-nokia_ixr7250e_36x400g-r0"]
+    headroom_bytes = {
+        f"{row.speed_bps // 10**6}_{row.cable_m}m": row.headroom_bytes
+        for row in hwsku_of(profile, profile.default_hwsku).headroom
+    }
+    off = {
+        (topology, name): counts["pkts_num_trig_ingr_drp"]
+        - counts["pkts_num_trig_pfc"]
+        - headroom_bytes[name] // 112
+        for topology in ("topo-any", "topo-t2_one_hwsku_min", "topo-t2_one_hwsku_max")
+        for name, tests in chips["j2c"]["j2c+"][topology]["rows"].items()
+        if (counts := tests.get("xoff_1"))
+    }
+    assert off.pop(("topo-any", "400000_300m")) == 27 - 2_816
+    assert len(off) == 9
+    assert {*off.values()} == {-2, 0, 1}
+
+
 def test_a_cage_of_an_sn5640_is_two_ports_of_400g_and_none_of_800g() -> None:
     """sonic-buildimage device/mellanox/x86_64-nvidia_sn5640-r0 @086b03b; no HWSKU lends headroom: all are lossy."""
     profile = BY_PLATFORM["x86_64-nvidia_sn5640-r0"]
@@ -135,11 +179,15 @@ def test_breakout_modes_are_those_of_platform_json(ports: Json) -> None:
 
 
 def users(entry: Json) -> list[tuple[SwitchProfile, str, str]]:
-    """The (profile, HWSKU, template) triples of an entry that are ours; folders in a HWSKU are variants."""
+    """The (profile, HWSKU, template) triples of an entry that are ours; folders in a HWSKU are ASICs or variants."""
     found = []
     for user in entry["used_by"]:
         _, platform, rest = user.split("/", 2)
         hwsku, _, template = rest.partition(":")
+        folder, _, part = hwsku.partition("/")
+        if part.isdecimal():
+            assert platform not in BY_PLATFORM or BY_PLATFORM[platform].asics, "a folder a chip"
+            hwsku = folder
         if platform in BY_PLATFORM and "/" not in hwsku:
             found.append(
                 (BY_PLATFORM[platform], hwsku, re.sub(r"buffers_defaults_(\w+)\.j2", r"\1", template))
@@ -295,9 +343,9 @@ def test_a_known_buffer_holds_every_pool() -> None:
                 assert max(sizes) == profile.asic.buffer_bytes, profile.name
 
 
-def test_the_number_of_parts_is_known_of_every_chip_but_three() -> None:
+def test_the_number_of_parts_is_known_of_every_chip_but_four() -> None:
     unknown = {profile.asic.name for profile in PROFILES if profile.asic.buffer_parts is None}
-    assert unknown == {"Tofino 2", "Cloud Scale GX2B", "Qumran 3D"}
+    assert unknown == {"Tofino 2", "Cloud Scale GX2B", "Qumran 3D", "Jericho 2C+"}
 
 
 def test_a_size_that_its_source_contradicts_is_unknown() -> None:

@@ -37,6 +37,7 @@ def test_all_products_are_found() -> None:
         "nexthop-4210",
         "nexthop-5010",
         "nokia-ixr7220-h6-128",
+        "nokia-ixr7250e-36x400g",
         "nvidia-sn2410",
         "nvidia-sn2700",
         "nvidia-sn3700",
@@ -119,19 +120,19 @@ def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
         (
             "nvidia-sn5610",
             "no switch profile is called 'nvidia-sn5610'; did you mean nvidia-sn5640? (others: "
-            "nvidia-sn5600, nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700 and 18 more, "
+            "nvidia-sn5600, nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700 and 19 more, "
             "see lossless profiles)",
         ),
         (
             "SN4700",
             "no switch profile is called 'SN4700'; did you mean nvidia-sn4700? (others: "
-            "nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, arista-7050qx, arista-7060cx and 18 more, "
+            "nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, arista-7050qx, arista-7060cx and 19 more, "
             "see lossless profiles)",
         ),
         (
             "../secret",
             "no switch profile is called '../secret'; there are accton-as9516, arista-7050cx3, "
-            "arista-7050qx, arista-7060cx, arista-7060x6-64pe and 19 more, see lossless profiles",
+            "arista-7050qx, arista-7060cx, arista-7060x6-64pe and 20 more, see lossless profiles",
         ),
     ],
 )

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import ProfileError
+from lossless.model.hardware.devices import asic_parts
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from lossless.model.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile, routes_adaptively
 
@@ -117,10 +118,14 @@ def test_every_split_shares_lanes_and_names_without_overlap() -> None:
                 assert len({port.name for port in ports}) == len({port.alias for port in ports}) == mode.count
 
 
-def test_no_lane_belongs_to_two_ports_of_a_hwsku() -> None:
-    for hwsku in HWSKUS:
-        lanes = [lane for port in hwsku.ports for lane in port.lanes]
-        assert len(lanes) == len(set(lanes)), hwsku.name
+def test_no_lane_of_a_chip_belongs_to_two_ports_of_a_hwsku() -> None:
+    for profile in PROFILES:
+        for hwsku in profile.hwskus:
+            parts = [part.hwsku.ports for part in asic_parts(profile, hwsku)] or [hwsku.ports]
+            assert sum(map(len, parts)) == len(hwsku.ports), "each port is of one chip"
+            for ports in parts:
+                lanes = [lane for port in ports for lane in port.lanes]
+                assert len(lanes) == len(set(lanes)), hwsku.name
 
 
 def test_a_mode_the_cage_lacks_is_refused_with_those_it_has() -> None:
