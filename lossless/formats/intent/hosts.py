@@ -276,7 +276,9 @@ class LibraryIntent(Model):
 
 
 class Ucx(LibraryIntent):
-    """UCX, whose default ToS byte for RoCEv2 is 106 (openucx/ucx src/uct/ib/base/ib_iface.c @a9aeeea)."""
+    """UCX, whose default ToS byte for RoCEv2 is 106 where the port has no global one
+    (openucx/ucx src/uct/ib/base/ib_device.c @9466d10, uct_ib_device_query_roce_tclass).
+    """
 
     traffic_class: Byte | None = None
     """ToS byte that UCX is set to, 0 to 255 (UCX_IB_TRAFFIC_CLASS). Left out: the hosts' own. Example: `106`"""

@@ -31,7 +31,8 @@ Leave `hosts.traffic_class` at `derived`.
 
 ## Sources
 - openucx/ucx issue 10325 (UCX_IB_TRAFFIC_CLASS=106 one way, DSCP 0 the other)
-- openucx/ucx src/uct/ib/base/ib_iface.h (UCT_IB_DEFAULT_ROCEV2_DSCP is 106)
+- openucx/ucx src/uct/ib/base/ib_device.h @9466d10 (UCT_IB_DEFAULT_ROCEV2_DSCP is 106; since e7b7c86 a global traffic
+  class of the port comes first)
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Looks in a log of opensm for requests of SMInfo that timed out (`ERR 3113`, `Sub
 average at least one an hour. opensm sends SMInfo requests to ports that report a subnet manager, and, while it is
 standby itself, of the master. Timeouts of other attributes are not reported: nodes that restart cause them.
 
-opensm polls a master every 10 s, and takes it for dead after four polls without an answer. A log of a master has no
+opensm polls a master every 10 s, and takes it for dead after five polls without an answer. A log of a master has no
 such rhythm: it sends requests when it sweeps. So both numbers are ours: one lost answer is no sign, nor are two in one
 sweep, whose retries fail together; and answers that are lost days apart are not of one manager that is silent.
 
@@ -38,7 +38,8 @@ all managers have one M_Key.
 - linux-rdma/opensm opensm/osm_port_info_rcv.c @038edff: SMInfo is asked of every other end port that has the
   capability IsSM, unless `ignore_other_sm` is set
 - linux-rdma/opensm include/opensm/osm_base.h @0270fb0: OSM_SM_DEFAULT_POLLING_TIMEOUT_MILLISECS is 10,000,
-  OSM_SM_DEFAULT_POLLING_RETRY_NUMBER 4, 40 s until a standby takes over
+  OSM_SM_DEFAULT_POLLING_RETRY_NUMBER 4; opensm/osm_sm_state_mgr.c @fa74b98: a standby takes over when the number is
+  exceeded at a poll, 50 to 60 s after the master is gone
 - linux-rdma/opensm opensm/osm_sm_mad_ctrl.c @007a62e (ERR 3113), opensm/osm_sm_state_mgr.c @0189dea (a standby asks
   the master)
 - a log of opensm in public notes (names shortened): three managers, of which two did not answer

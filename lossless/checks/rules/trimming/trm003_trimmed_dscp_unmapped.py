@@ -12,7 +12,7 @@ have an entry for `tc_value`. A name that no map has is CFG002's.
 
 ## Why it breaks a lossless fabric
 The mode lets a receiver distinguish a loss on its own link from one inside the fabric. From a port without the map, no
-source defines the DSCP of trimmed packets: it is not the one that the receiver waits for.
+source defines the DSCP of trimmed packets: it need not be the one that the receiver waits for.
 
 ## Bad
 ```json config_db base=trimming-leaf
