@@ -42,18 +42,10 @@ def by_doubling(
     The input grows until it takes POINT_S; None also where the largest takes less. What one measurement of its double
     does not make suspect is not measured again: what else the machine does only adds to the time of either.
     """
-    # What other tests left is not looked through before each measurement.
-    gc.collect()
-    gc.freeze()
-    try:
-        return _growth(make, work, size, largest)
-    finally:
-        gc.unfreeze()
-
-
-def _growth(
-    make: Callable[[int], _Input], work: Callable[[_Input], object], size: int, largest: int
-) -> list[float] | None:
+    if not gc.get_freeze_count():
+        # What other tests left is looked through once in a process: each time, that takes longer than measuring.
+        gc.collect()
+        gc.freeze()
     spent = _spent_s(work, make(size))
     while spent < POINT_S:
         if size >= largest:
