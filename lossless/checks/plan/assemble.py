@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.intents import with_runs
 from lossless.checks.lint.run import Report
 from lossless.checks.plan.batches import HostStage, PlacedStep, State, Step, buffer_model, operations_of
+from lossless.checks.plan.inputs import will_send
 from lossless.checks.plan.plan import (
     HostGroup,
     Plan,
@@ -22,8 +23,10 @@ from lossless.checks.plan.plan import (
     PlanStep,
     by_hand,
     interrupts,
+    is_told,
     reached_by,
     slug,
+    step_title,
 )
 from lossless.checks.plan.search import Search
 from lossless.checks.plan.systems import units_of, units_of_system
@@ -64,12 +67,6 @@ _APART = (
     "jobs have to stop, as the two sides do not fit beside each other; two plans may do without: first to an intent "
     "with a part of the change (a new class with a DSCP of its own beside the old one, or new hardware), then on"
 )
-_TITLES = {
-    "jobs": "jobs restart",
-    "cables": "cables change",
-    "stop": "all jobs stop",
-    "start": "jobs start again",
-}
 
 
 class PlanLimits(NamedTuple):
@@ -185,6 +182,12 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
         yield "another release or HWSKU is left to you: its mixed states are evaluated; its time is not counted"
     if any(kind.system is not None for kind in change.kinds):
         yield "what a session does to traffic while it is taken, and how long it takes, no public source says"
+    if unsent := sorted(change.lossless - change.sent - change.wanted):
+        dscps = listed([str(dscp) for dscp in unsent])
+        yield (
+            f"no setting of hosts sends DSCP {dscps}: jobs can send it after the last step, and must have stopped "
+            "before a rollback"
+        )
     if not limits.drain_s:
         yield "time to drain is not counted: state it with --drain-time"
     if not limits.link_up_s:
@@ -265,7 +268,7 @@ class _Assembly:
         return PlanStep(
             number=0,
             kind=step.kind,
-            title=_TITLES.get(step.kind) or self._title(step),
+            title=step_title(self.change, step) or self._title(step),
             switches=groups,
             hosts=hosts,
             in_use=tuple(sorted(step.in_use)),
@@ -371,7 +374,7 @@ class _Assembly:
     def _hosts(self, change: HostChange) -> HostGroup | None:
         kind = self.change.hosts[change.kind]
         qos = kind.stages[change.stages[-1]].qos
-        if qos is None:
+        if qos is None or is_told(kind, change):
             return None
         return HostGroup(slug(kind.title), kind.hosts, reached_by(kind, change), qos)
 
@@ -424,7 +427,8 @@ def backward(states: States, position: Position, in_use: frozenset[int]) -> Fabr
         ),
         hosts=tuple(_hosts(kind, stage) for kind, stage in zip(change.hosts, position.stages, strict=True)),
         sent=in_use,
-        wanted=change.sent,
+        wanted=will_send(in_use, change.sent, [kind.stages[0].qos for kind in change.hosts]),
+        lossless=change.sent,
     )
 
 
@@ -438,7 +442,7 @@ def _kind(states: States, number: int, done: Done, *, recabled: bool) -> Planned
     return kind._replace(
         running=running,
         target=kind.running,
-        units=units_of(running, kind.running, states.change.sent | states.change.wanted),
+        units=units_of(running, kind.running, states.change.dscps),
         cables_m=now_m,
         new_cables_m=kind.cables_m,
     )
@@ -451,7 +455,7 @@ def _of_system(states: States, number: int, done: Done) -> PlannedKind:
     return kind._replace(
         running=running,
         target=kind.running,
-        units=units_of_system(running, kind.running, states.change.sent | states.change.wanted),
+        units=units_of_system(running, kind.running, states.change.dscps),
         system=kind.system._replace(running=states.switch(number, done), target=kind.system.running),
     )
 

@@ -258,7 +258,10 @@ class HostKind(NamedTuple):
 
 
 class HostStage(NamedTuple):
-    """The settings of hosts at one stage, None if unknown. ``sends``: from it on they send the DSCPs of the target."""
+    """The settings of hosts at one stage, None if unknown. ``sends``: from it on they send the DSCPs of the target.
+
+    Hosts whose stages all have the same ``sends`` send the same DSCPs before and after.
+    """
 
     title: str
     qos: HostQos | None
@@ -285,7 +288,8 @@ class PlannedHostLink(NamedTuple):
 class FabricChange(NamedTuple):
     """A fabric in service and its target.
 
-    ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will.
+    ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will. ``lossless`` are all DSCPs
+    of lossless classes of the target: no setting of a host sends those of them that are not ``wanted``.
     """
 
     kinds: tuple[PlannedKind, ...]
@@ -294,6 +298,12 @@ class FabricChange(NamedTuple):
     host_links: tuple[PlannedHostLink, ...]
     sent: frozenset[int]
     wanted: frozenset[int]
+    lossless: frozenset[int]
+
+    @property
+    def dscps(self) -> frozenset[int]:
+        """The DSCPs that are lossless or sent on either side; the rest share units."""
+        return self.sent | self.wanted | self.lossless
 
 
 class Batch(NamedTuple):

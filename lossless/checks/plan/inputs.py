@@ -31,6 +31,7 @@ from lossless.checks.plan.kinds_of_switches import (
 )
 from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.checks.rules.pfc.priorities import paused_priority
+from lossless.formats.device_files.hosts import same_files
 from lossless.formats.inputs.collect import gather, is_json, split
 from lossless.formats.inputs.devices import hostname_of, name_in_intent
 from lossless.formats.inputs.switches import fabric_of_switches, hosts_of, read_switch
@@ -146,9 +147,10 @@ def change_of(
     sent = (
         frozenset(rdma_dscps) or sent_by(running.hosts if not running.fabric else {}) or frozenset(priorities)
     )
-    wanted = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
-    hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted)
-    kinds = [kind._replace(units=_units(kind, sent | wanted)) for kind in kinds]
+    lossless = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
+    wanted = will_send(sent, lossless, [host.qos for host in target.hosts])
+    hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted, lossless)
+    kinds = [kind._replace(units=_units(kind, sent | lossless)) for kind in kinds]
     classes = _PortClasses(kinds)
     return FabricChange(
         tuple(kinds),
@@ -157,6 +159,7 @@ def change_of(
         tuple(_host_links(target, kind_of, host_of, classes)),
         sent,
         wanted,
+        lossless,
     )
 
 
@@ -273,6 +276,7 @@ def _hosts(
     target: Fabric,
     sent: Mapping[int, int | None],
     wanted: frozenset[int],
+    lossless: frozenset[int],
 ) -> tuple[list[HostKind], dict[str, int]]:
     """Return the kinds of hosts with their stages, and the number of the kind of each host by its name.
 
@@ -283,7 +287,7 @@ def _hosts(
     host_of: dict[str, int] = {}
     for members in groups.values():
         old, new = running.hosts.get(members[0].name), members[0].qos
-        stages = host_stages(old, new, sent, wanted)
+        stages = host_stages(old, new, sent, wanted, lossless)
         host_of.update((host.name, len(hosts)) for host in members)
         hosts.append(HostKind("hosts", tuple(host.name for host in members), stages))
     if not hosts and sent.keys() != wanted:
@@ -361,32 +365,61 @@ def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
     return frozenset(value >> _ECN_BITS for value in tos if isinstance(value, int) and value)
 
 
+def _marked(qos: HostQos | None) -> frozenset[int]:
+    """Return the DSCPs that the settings of hosts put on RDMA packets, jobs and their libraries included."""
+    if qos is None:
+        return frozenset()
+    tos = (
+        *(qos.traffic_class, qos.nccl_tc, qos.cma_tos, qos.jobs.fifo_tc),
+        *(library.tos for library in qos.jobs.libraries),
+    )
+    return frozenset(value >> _ECN_BITS for value in tos if isinstance(value, int) and value)
+
+
+def will_send(
+    sent: frozenset[int], lossless: frozenset[int], hosts: Sequence[HostQos | None]
+) -> frozenset[int]:
+    """Return the DSCPs of the target's lossless classes that jobs send once ``hosts`` have these settings.
+
+    They are those that jobs send now, and those that the settings mark. All are, if the settings of a host mark none:
+    its jobs choose by themselves.
+    """
+    marked = [_marked(qos) for qos in hosts]
+    return lossless & sent.union(*marked) if marked and all(marked) else lossless
+
+
 def host_stages(
-    old: HostQos | None, new: HostQos, sent: Mapping[int, int | None], wanted: frozenset[int]
+    old: HostQos | None,
+    new: HostQos,
+    sent: Mapping[int, int | None],
+    wanted: frozenset[int],
+    lossless: frozenset[int],
 ) -> tuple[HostStage, ...]:
     """Return the settings of hosts, stage by stage.
 
-    ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them. Between the first
-    stage and the last, hosts accept the DSCPs of both sides, first while they send the old ones, then while they send
-    the new; a stage equal to the one before it is left out. If the DSCPs stay the same, the second stage is the target;
-    there is one stage only if nothing changes, or if the current settings are unknown.
+    ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them; ``lossless`` are
+    those that hosts accept in the end. Between the first stage and the last, hosts accept the DSCPs of both sides,
+    first while they send the old ones, then while they send the new. If the DSCPs that are sent stay the same, the
+    second stage is the target. A stage equal to the one before it is left out, and so is one to send what is sent
+    already.
     """
     now = frozenset(sent)
+    more = f"take in DSCP {_spelled(lossless - now)} too"
     if now == wanted:
         stay = HostStage("as they are", old, sends=True)
-        return (
-            (stay,)
-            if old is None or _same(old, new)
-            else (stay, HostStage("set as the target says", new, sends=True))
-        )
+        if _same(old, new) or (old is None and lossless == now):
+            return (stay,)
+        title = "set as the target says" if lossless == now else more
+        return stay, HostStage(title, new, sends=True)
     before = old or _as_switches_have_it(new, sent)
+    # Where the marking of a host is unknown, its jobs are told in words.
+    keeps = bool(_marked(old)) and _marked(old) == _marked(new) and _marked(new) <= now
+    sending = "set as the target says" if keeps else _sending(now, wanted)
     stages = [
-        HostStage("as they are", old, sends=False),
-        HostStage(
-            f"take in DSCP {_spelled(wanted - now)} too", _accepting(before, new, now, wanted), sends=False
-        ),
-        HostStage(_sending(now, wanted), _accepting(new, before, wanted, now), sends=True),
-        HostStage(f"take in DSCP {_spelled(now - wanted)} no longer", new, sends=True),
+        HostStage("as they are", old, sends=keeps),
+        HostStage(more, _accepting(before, new, now, lossless), sends=keeps),
+        HostStage(sending, _accepting(new, before, lossless, now), sends=True),
+        HostStage(f"take in DSCP {_spelled(now - lossless)} no longer", new, sends=True),
     ]
     return tuple(
         stage
@@ -414,8 +447,10 @@ def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple
 
 
 def _same(one: HostQos | None, other: HostQos | None) -> bool:
-    """Return whether two host settings are equal; unknown settings (None) never are."""
-    return one is not None and other is not None and bool(bare(one) == bare(other))
+    """Return whether two host settings are equal, or are the same files; unknown settings (None) never are."""
+    if one is None or other is None:
+        return False
+    return bool(bare(one) == bare(other)) or same_files(one, other)
 
 
 def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:

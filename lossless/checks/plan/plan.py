@@ -10,6 +10,7 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from lossless.formats.device_files.hosts import same_files
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple, Record
 from lossless.ground.basics.units import format_rate, listed
@@ -37,13 +38,21 @@ STILL_S = 600
 """Seconds in which counters of a DSCP must not grow before it is gone; a choice, longer than pauses for checkpoints."""
 
 
+_TITLES = {
+    "jobs": "jobs restart",
+    "cables": "cables change",
+    "stop": "all jobs stop",
+    "start": "jobs start again",
+}
+
+
 def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches]) -> Iterator[str]:
     """Yield in words the manual work of a step."""
     if step.kind == "jobs":
-        gone = listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
+        gone = _gone(change, step)
         yield (
-            f"restart every job that began before the last step: its queue pairs keep DSCP {gone}; go on when "
-            f"the counters of DSCP {gone} have not grown for {STILL_S} s on any switch"
+            f"{_stopped(change, gone)}; go on when the counters of DSCP {gone} have not grown for {STILL_S} s on any "
+            "switch"
         )
     if step.kind == "cables":
         yield f"change the cables of {listed(_recabled(change), 8)}"
@@ -53,7 +62,7 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
         yield "start the jobs again"
     for host in step.hosts:
         own = change.hosts[host.kind]
-        if own.stages[host.stages[-1]].qos is None:
+        if is_told(own, host):
             yield f"{own.title}: {reached_by(own, host)}"
     for own_change, group in zip(step.switches, groups, strict=True):
         if group.drained:
@@ -61,6 +70,35 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
         if any(batch.session is not None for batch in group.batches):
             yield f"{group.name}: run the sessions of this step on each switch, as the files of its group say"
         yield from (_replacement(group, batch) for batch in group.batches if batch.how == "by hand")
+
+
+def step_title(change: FabricChange, step: Step) -> str | None:
+    """Return the title of a step without changes of devices, None of one with them."""
+    if step.kind == "jobs" and not _moves(change):
+        return f"jobs stop sending DSCP {_gone(change, step)}"
+    return _TITLES.get(step.kind)
+
+
+def _gone(change: FabricChange, step: Step) -> str:
+    return listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
+
+
+def _moves(change: FabricChange) -> bool:
+    """Return whether hosts get settings to send other DSCPs."""
+    return any(len({stage.sends for stage in kind.stages}) > 1 for kind in change.hosts)
+
+
+def _stopped(change: FabricChange, gone: str) -> str:
+    """Return in words how jobs stop sending DSCPs: they get new queue pairs if the settings of hosts have changed."""
+    if _moves(change):
+        return f"restart every job that began before the last step: its queue pairs keep DSCP {gone}"
+    return f"stop what sends DSCP {gone}: the settings of hosts send other DSCPs, before and after"
+
+
+def is_told(kind: HostKind, change: HostChange) -> bool:
+    """Return whether a change of hosts is manual work: their settings are unknown, or no file of theirs differs."""
+    before, after = (kind.stages[number].qos for number in (change.stages[0] - 1, change.stages[-1]))
+    return after is None or (before is not None and same_files(before, after))
 
 
 def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:

@@ -64,6 +64,7 @@ class Search:
         self.blocked: dict[str, Blocked] = {}
         self._kinds = range(len(change.kinds))
         self.hosts = range(len(change.hosts))
+        self._changing = [host for host in self.hosts if self.changes_senders(host)]
         self._fitting: dict[tuple[int, Done, Done], bool] = {}
         self.all_units = tuple(frozenset(range(len(kind.units))) for kind in change.kinds)
         self.allowed = frozenset(self._at(self.start())) | frozenset(self._at(self.goal()))
@@ -139,12 +140,18 @@ class Search:
             return PlacedStep(
                 Step("cables", in_use=self.use_at(position).dscps), position._replace(recabled=True)
             )
-        if not position.restarted and all(map(self._sends, self.hosts, position.stages)):
+        if not position.restarted and all(
+            self._sends(host, position.stages[host]) for host in self._changing
+        ):
             return PlacedStep(
                 Step("jobs", in_use=self.use_at(position).dscps), position._replace(restarted=True)
             )
         replaced = _StepSearch(self, position, kinds, drained=True, by_hand=True).result()
         return replaced or _StepSearch(self, position, kinds, drained=drained).result()
+
+    def changes_senders(self, host: int) -> bool:
+        """Return whether hosts of a kind send other DSCPs from one of their stages on."""
+        return len({stage.sends for stage in self.change.hosts[host].stages}) > 1
 
     def _sends(self, host: int, stage: int) -> bool:
         return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])
@@ -188,7 +195,9 @@ class Search:
     def _in_use(self, position: Position, *, sending: bool) -> frozenset[int]:
         if position.stopped:
             return frozenset()
-        sends = [self._sends(host, stage) for host, stage in enumerate(position.stages)]
+        sends = [self._sends(host, position.stages[host]) for host in self._changing]
+        if not sends and position.restarted:
+            return self.change.sent & self.change.wanted
         if not (sending or any(sends)):
             return self.change.sent
         if position.restarted and all(sends):
@@ -361,7 +370,8 @@ class _StepSearch:
         stages, stage = self.change.hosts[host].stages, self.stages[host] + 1
         if stage >= len(stages) or self._is_unseen(host, stage):
             return False
-        use = self.search.use_at(self.position, sending=True) if stages[stage].sends else self.use
+        is_sending = stages[stage].sends and self.search.changes_senders(host)
+        use = self.search.use_at(self.position, sending=True) if is_sending else self.use
         reached = {**self.host_stages, host: (*self.host_stages[host], stage)}
         dangers = self._first_new(self._with_hosts(reached, use))
         if dangers:

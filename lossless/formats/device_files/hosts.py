@@ -81,6 +81,30 @@ def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
         yield PlannedFile(file.path, text, file.executable, HOST_FILES.get(file.path))
 
 
+def files_of_host(qos: HostQos) -> Iterator[PlannedFile]:
+    """Yield the files of one host: those that set up its NICs, and those of its jobs.
+
+    Raises:
+        RenderError: a NIC cannot be set as declared.
+    """
+    from lossless.formats.hosts.from_model import scripts
+
+    yield from planned((*scripts.host_files(qos), *scripts.job_files(qos)))
+
+
+def same_files(one: HostQos, other: HostQos) -> bool:
+    """Return whether two settings of hosts of an intent are rendered alike; False if either cannot be rendered.
+
+    Settings that were read on a host are no input of files.
+    """
+    if "deployed" in (one.provenance, other.provenance):
+        return False
+    try:
+        return [*files_of_host(one)] == [*files_of_host(other)]
+    except RenderError:
+        return False
+
+
 def below(folder: str, files: Iterable[PlannedFile]) -> Iterator[PlannedFile]:
     """Return files with their paths put below a folder."""
     return (file._replace(path=f"{folder}/{file.path}") for file in files)

@@ -60,7 +60,10 @@ class Bench(NamedTuple):
 
 
 class Place(NamedTuple):
-    """How far a fabric is. ``switched`` are the hosts that make new queue pairs as the walk wants it in the end."""
+    """How far a fabric is. ``switched`` are the hosts that make new queue pairs as the walk wants it in the end.
+
+    ``unmoved``: every host marks the same before and after, so that nobody begins to send another DSCP.
+    """
 
     configs: dict[str, Config]
     hosts: dict[str, HostQos | None]
@@ -72,12 +75,15 @@ class Place(NamedTuple):
     stopped: bool = False
     begun: bool = False
     is_back: bool = False
+    unmoved: bool = False
 
     def in_use(self, every_host: Iterable[str], *, sending: bool = False) -> frozenset[int]:
         """Return the DSCPs that jobs send."""
         everyone = frozenset(every_host) <= self.switched
         if self.stopped:
             return frozenset()
+        if self.unmoved:
+            return self.old & self.new if self.restarted or self.old <= self.new else self.old
         if self.old == self.new or (
             (everyone and self.begun and (self.restarted or self.old <= self.new)) and not sending
         ):
@@ -103,9 +109,19 @@ class Walk:
         """Return where the fabric is."""
         bench = self.bench
         same = bench.cables_m[0] == bench.cables_m[1]
-        return Place(
+        place = Place(
             dict(bench.start), dict(bench.hosts[0]), bench.sent, bench.wanted, frozenset(), recabled=same
         )
+        return self._unmoved(place, bench.hosts[1])
+
+    def _unmoved(self, place: Place, goal: Mapping[str, HostQos | None]) -> Place:
+        """Return a place that knows which hosts mark already as they will at the goal of a walk."""
+        same = frozenset(
+            name
+            for name, qos in place.hosts.items()
+            if marked(qos) and marked(qos) == marked(goal.get(name)) and marked(qos) <= place.old
+        )
+        return place._replace(switched=same, unmoved=bool(goal) and same == frozenset(goal))
 
     def _at_goal(self) -> Place:
         bench = self.bench
@@ -140,17 +156,18 @@ class Walk:
             self.faults.append("plan: hosts are not set as the target says")
 
     def _back(self, place: Place, steps: Sequence[PlanStep], where: str) -> None:
+        in_use = place.in_use(self.bench.hosts[1]) if not place.stopped else self.bench.sent
         going_back = place._replace(
-            old=place.in_use(self.bench.hosts[1]) if not place.stopped else self.bench.sent,
-            new=self.bench.sent,
-            switched=frozenset(),
+            old=in_use,
+            new=sent_in_the_end(in_use, self.bench.sent, self.bench.hosts[0].values()),
             begun=False,
             restarted=False,
             is_back=True,
         )
+        going_back = self._unmoved(going_back, self.bench.hosts[0])
         for step in steps:
             going_back = self.step(going_back, step, f"{where}, {step.number}")
-        self._arrived(going_back, self.bench.start, self.bench.sent, where)
+        self._arrived(going_back, self.bench.start, going_back.new, where)
         if going_back.recabled and self.bench.cables_m[0] != self.bench.cables_m[1]:
             self.faults.append(f"{where}: the cables are not those of the start")
         hosts = self.bench.hosts[0]
@@ -357,6 +374,20 @@ class Walk:
             for qos, at in product(hosts[host], met[(*end, dscp)]):
                 if qos is not None:
                     yield from faults_at_host(f"{host} - {end}", dscp, qos, at)
+
+
+def marked(qos: HostQos | None) -> frozenset[int]:
+    """Return the DSCPs that a host puts on its packets, as far as its settings say."""
+    tos = () if qos is None else (qos.traffic_class, qos.nccl_tc)
+    return frozenset(value >> 2 for value in tos if isinstance(value, int))
+
+
+def sent_in_the_end(
+    sent: frozenset[int], lossless: frozenset[int], hosts: Iterable[HostQos | None]
+) -> frozenset[int]:
+    """Return which lossless DSCPs are sent in the end: those sent before, and those that hosts mark."""
+    marks = [marked(qos) for qos in hosts]
+    return lossless & sent.union(*marks) if marks and all(marks) else lossless
 
 
 def is_drained(group: PlannedSwitches, step: PlanStep) -> bool:

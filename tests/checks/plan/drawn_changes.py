@@ -12,7 +12,7 @@ from lossless.checks.plan.inputs import running_of_intent
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from tests.checks.plan.brute_force import Bench
+from tests.checks.plan.brute_force import Bench, sent_in_the_end
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def bench_of(current: Path, target: Path, folder: Path, files: Path | None = Non
         ),
         ({}, {}) if files else (_cables_m(old), _cables_m(new)),
         dscps_of(old),
-        dscps_of(new),
+        sent_in_the_end(dscps_of(old), dscps_of(new), [host.qos for host in new.hosts]),
     )
 
 

@@ -117,12 +117,12 @@ class Orders:
         return sum(missing) - sum(place.stages)
 
     def _one_step(self, place: Place) -> Iterator[Place]:
-        everyone_sends = all(self._sends(host, stage) for host, stage in enumerate(place.stages))
+        everyone_sends = all(self._sends(host, place.stages[host]) for host in self._changing)
         if everyone_sends and not place.restarted:
             yield place._replace(restarted=True)
         if not place.recabled and self._can_recable(place):
             yield place._replace(recabled=True)
-        for is_sending, is_drained in product((False, True), repeat=2):
+        for is_sending, is_drained in product((False, True) if self._changing else (False,), (False, True)):
             yield from self._change(place, is_sending=is_sending, is_drained=is_drained)
 
     def _can_recable(self, place: Place) -> bool:
@@ -162,8 +162,9 @@ class Orders:
                 if then is not None:
                     yield then
         for host, stage in enumerate(going.place.stages):
-            is_last = stage + 1 == len(self.change.hosts[host].stages)
-            if not is_last and (is_sending or not self.change.hosts[host].stages[stage + 1].sends):
+            last = len(self.change.hosts[host].stages) - 1
+            waits = host in self._changing and self.change.hosts[host].stages[min(stage + 1, last)].sends
+            if stage < last and (is_sending or not waits):
                 then = self._with_hosts(going, host, dscps)
                 if then is not None:
                     yield then
@@ -239,12 +240,19 @@ class Orders:
         )
 
     def _in_use(self, place: Place, *, is_sending: bool) -> Dscps:
-        sends = [self._sends(host, stage) for host, stage in enumerate(place.stages)]
+        sends = [self._sends(host, place.stages[host]) for host in self._changing]
+        if not sends and place.restarted:
+            return self.change.sent & self.change.wanted
         if not is_sending and not any(sends):
             return self.change.sent
         if place.restarted and all(sends):
             return self.change.wanted
         return self.change.sent | self.change.wanted
+
+    @property
+    def _changing(self) -> list[int]:
+        """The kinds of hosts that send other DSCPs from one of their stages on."""
+        return [n for n, kind in enumerate(self.change.hosts) if len({s.sends for s in kind.stages}) > 1]
 
     def _sends(self, host: int, stage: int) -> bool:
         return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])

@@ -12,6 +12,8 @@ import pytest
 
 from lossless.api import Plan, plan
 from lossless.checks.plan.plan import PlanStep
+from lossless.formats.device_files.hosts import files_of_host
+from tests.checks.plan.drawn_changes import fabric_at
 from tests.paths import ROOT
 
 pytestmark = [pytest.mark.xdist_group("expert orders"), pytest.mark.tools("records")]
@@ -97,16 +99,13 @@ ORDERS = {
                 "becomes 4, values of SCHEDULER, new rows of SCHEDULER, rows of ports) | hosts take in "
                 "DSCP 28 too"
             ),
-            "hosts send DSCP 28",
         ],
         rollback=[
-            "patch(values of SCHEDULER) | hosts back to before: send DSCP 28",
-            "jobs",
             (
                 "patch(DSCP_TO_TC_MAP|AZURE|28 becomes 0, TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 0, "
-                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 goes, rows of ports) then write(values of "
-                "BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts back to before: take in DSCP "
-                "28 too"
+                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 goes, values of SCHEDULER, rows of ports) then "
+                "write(values of BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts back to before: "
+                "take in DSCP 28 too"
             ),
         ],
     ),
@@ -114,12 +113,12 @@ ORDERS = {
         before=TWO_CLASSES,
         after=RUNNING,
         steps=[
-            "patch(values of SCHEDULER) | hosts no longer DSCP 28",
             "jobs",
             (
                 "patch(DSCP_TO_TC_MAP|AZURE|28 becomes 0, TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 0, "
-                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 goes, rows of ports) then write(values of "
-                "BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts take in DSCP 28 no longer"
+                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 goes, values of SCHEDULER, rows of ports) then "
+                "write(values of BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts take in DSCP 28 no "
+                "longer"
             ),
         ],
         rollback=[
@@ -129,7 +128,16 @@ ORDERS = {
                 "becomes 4, values of SCHEDULER, new rows of SCHEDULER, rows of ports) | hosts back to "
                 "before: take in DSCP 28 no longer"
             ),
-            "hosts back to before: no longer DSCP 28",
+        ],
+    ),
+    "second DSCP that no host sends": Order(
+        before=RUNNING,
+        after=changed("dscp: 26", "dscp: [26, 24]"),
+        steps=[
+            "patch(DSCP_TO_TC_MAP|AZURE|24 becomes 3) | hosts take in DSCP 24 too",
+        ],
+        rollback=[
+            "patch(DSCP_TO_TC_MAP|AZURE|24 becomes 0) | hosts back to before: take in DSCP 24 too",
         ],
     ),
     "watchdog timers": Order(
@@ -251,6 +259,51 @@ def test_the_rollback_is_that_of_an_expert(name: str) -> None:
     assert told(planned(order.before, order.after).rollback[-1]) == order.rollback
 
 
+@pytest.mark.parametrize("name", ORDERS)
+def test_a_step_has_only_devices_whose_files_or_rows_change(name: str) -> None:
+    before, after = ORDERS[name].before, ORDERS[name].after
+    made = planned(before, after)
+    start = host_texts(before)
+    texts = _carried_out(made.steps, start)
+    assert texts == host_texts(after)
+    assert _carried_out(made.rollback[-1] if made.rollback else (), texts) == start
+
+
+def _carried_out(steps: Iterable[PlanStep], texts: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Return the files of each host after some steps, each of which gives hosts and switches something else."""
+    texts = dict(texts)
+    for step in steps:
+        for group in step.hosts:
+            own = [file.text for file in files_of_host(group.qos)]
+            for host in group.hosts:
+                assert texts[host] != own, (step.title, host)
+                texts[host] = own
+        for switches in step.switches:
+            assert all(batch.before != batch.after for batch in switches.batches), step.title
+    return texts
+
+
+@cache
+def host_texts(intent: str) -> dict[str, list[str]]:
+    """Return the files of each host of the text of an intent."""
+    with TemporaryDirectory() as name:
+        path = Path(name) / "fabric.yaml"
+        path.write_text(intent, encoding="utf-8")
+        return {host.name: [file.text for file in files_of_host(host.qos)] for host in fabric_at(path).hosts}
+
+
+def test_what_is_lossless_and_not_sent_is_named() -> None:
+    dscp = ORDERS["second DSCP that no host sends"]
+    forth, back = planned(dscp.before, dscp.after), planned(dscp.after, dscp.before)
+    note = "no setting of hosts sends DSCP 24: jobs can send it after the last step, and must have stopped before "
+    assert f"{note}a rollback" in forth.notes
+    assert (forth.sent, forth.wanted) == ((26,), (26,))
+    assert (back.steps[0].kind, back.steps[0].title) == ("jobs", "jobs stop sending DSCP 24")
+    assert [step.in_use for step in back.steps] == [(24, 26), (26,)]
+    assert all("restart" not in line for step in back.steps for line in step.by_hand)
+    assert [step.kind for step in back.rollback[-1]] == ["change"]
+
+
 def test_removal_of_a_dscp_waits_until_jobs_have_restarted() -> None:
     steps = planned(RUNNING, changed("dscp: 26", "dscp: 24")).steps
     assert [(step.kind, step.in_use) for step in steps] == [
@@ -259,6 +312,11 @@ def test_removal_of_a_dscp_waits_until_jobs_have_restarted() -> None:
         ("jobs", (24, 26)),
         ("change", (24,)),
     ]
+
+
+def test_a_default_that_is_stated_is_no_step() -> None:
+    stated = changed("cnp_interval: 4us", "cnp_interval: 4us, priorities: [3]")
+    assert planned(RUNNING, stated).steps == ()
 
 
 def test_nothing_to_change_is_no_step() -> None:

@@ -19,6 +19,7 @@ from lossless.checks.plan.search import Search
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError
 from lossless.model.hardware.load import hardware_finder
+from tests.checks.plan.brute_force import sent_in_the_end
 from tests.checks.plan.drawn_changes import Data, bench_of, changes, fabric_at, intent
 from tests.checks.plan.fewest_steps import MOST_STATES, Orders, TooManyOrdersError
 from tests.checks.plan.test_expert_orders import ORDERS
@@ -55,7 +56,8 @@ class Searched(NamedTuple):
     def back(self) -> Searched:
         """Return the rollback from the goal."""
         search, bench = self.search, self.bench
-        change = backward(search.states, search.goal(), self.change.wanted)
+        in_use = search.use_at(search.goal()).dscps
+        change = backward(search.states, search.goal(), in_use)
         return Searched(
             change,
             bench._replace(
@@ -63,8 +65,8 @@ class Searched(NamedTuple):
                 goal=bench.start,
                 hosts=bench.hosts[::-1],
                 cables_m=bench.cables_m[::-1],
-                sent=bench.wanted,
-                wanted=bench.sent,
+                sent=in_use,
+                wanted=sent_in_the_end(in_use, bench.sent, bench.hosts[0].values()),
             ),
         )
 

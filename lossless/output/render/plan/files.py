@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 from lossless.checks.plan.plan import sha256
 from lossless.formats.device_files.base_merge import HOST_FILES, PlannedFile
 from lossless.formats.device_files.environment import render_template
-from lossless.formats.device_files.hosts import below, planned
-from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT, host_files, job_files
+from lossless.formats.device_files.hosts import below, files_of_host
+from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 from lossless.model.fabric.infiniband.subnet import options
@@ -166,7 +166,7 @@ def _step_files(
         if any(batch.session is not None for batch in group.batches)
     }
     groups = {names.of_switches(group): tuple(_switch_files(step, group)) for group in step.switches}
-    groups |= {names.of_hosts(group): tuple(_host_files(group)) for group in step.hosts}
+    groups |= {names.of_hosts(group): tuple(files_of_host(group.qos)) for group in step.hosts}
     groups |= {names.of_files(group): tuple(_given_files(group)) for group in step.files}
     inside = {name: tuple(below(name, files)) for name, files in (groups | sessions).items()}
     playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, names, inside))
@@ -193,10 +193,6 @@ def _given_files(group: FileGroup) -> Iterator[PlannedFile]:
     named = dict(host_group_files(group))
     for name, text in (named | {"SHA256SUMS": sums(named)}).items():
         yield PlannedFile(name, text)
-
-
-def _host_files(group: HostGroup) -> Iterator[PlannedFile]:
-    yield from planned((*host_files(group.qos), *job_files(group.qos)))
 
 
 def _manifest(
