@@ -27,6 +27,7 @@ RATE_BPS = {"M": 10**6, "G": 10**9, "T": 10**12}
 PER_SECOND = ("b/s", "bps", "bit/s", "bit")
 """Words that may follow the unit of a rate."""
 DURATION_NS = {"ns": 1, "us": 10**3, "µs": 10**3, "ms": 10**6, "s": 10**9}
+_WORK_NS = {**DURATION_NS, "min": 60 * 10**9, "h": 3600 * 10**9}
 LENGTH_MM = {"m": 10**3, "cm": 10, "km": 10**6}
 LIGHT_IN_FIBRE_M_PER_S = 198_000_000
 """Signal speed in a cable: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b."""
@@ -95,6 +96,15 @@ def parse_duration(text: str) -> int:
         QuantityError: not a number with a known unit, or not a whole number of nanoseconds.
     """
     return _scaled(text, DURATION_NS, "duration", "200ms or 4us")
+
+
+def parse_work_time(text: str) -> int:
+    """Return nanoseconds of a time that people's work takes, in the units of durations, min and h: ``30min``, ``2h``.
+
+    Raises:
+        QuantityError: no unit, an unknown one, or not a whole number of nanoseconds.
+    """
+    return _scaled(text, _WORK_NS, "time", "30min or 90s")
 
 
 def parse_percent(text: str) -> int:

@@ -92,6 +92,15 @@ def test_a_step_that_is_too_long_is_split_by_switches(cli: Cli) -> None:
     ]
 
 
+def test_times_are_in_minutes_and_hours_too(cli: Cli) -> None:
+    assert cli("plan", "old.yaml", "new.yaml", "--per-step", "30min", "--drain-time", "1.5h").code == 0
+    outcome = cli("plan", "old.yaml", "new.yaml", "--per-step", "30")
+    assert outcome.code == 2
+    assert "'30' has no unit; write it like 30min or 90s (units: ns, us, µs, ms, s, min, h)" in " ".join(
+        outcome.err.split()
+    )
+
+
 def test_what_is_missing_on_one_side_is_named(cli: Cli, running: Path) -> None:
     shutil.rmtree(running / "spine2")
     outcome = cli("plan", str(running), "new.yaml", "-o", "out")

@@ -22,6 +22,7 @@ from lossless.ground.basics.units import (
     parse_percent,
     parse_rate,
     parse_size,
+    parse_work_time,
     unsigned_number,
 )
 from lossless.interfaces.api.simulate import (
@@ -125,7 +126,7 @@ def _delay(text: str) -> int:
 
 def _work_time(text: str) -> int:
     """Return the time that a work step takes, in whole seconds, rounded up."""
-    seconds = -(-parse_duration(text) // 10**9)
+    seconds = -(-parse_work_time(text) // 10**9)
     if not 0 < seconds <= _LONGEST_WORK_S:
         raise QuantityError(f"{text!r} is no time for a step: it takes 1 s to {_LONGEST_WORK_S // 3600} h")
     return seconds
