@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import snapshot
 
+from lossless.formats.telemetry.grafana import build
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, intent_with
 from tests.paths import ROOT
@@ -226,3 +227,13 @@ def test_a_render_that_was_interrupted_is_told_of_and_finished(cli: Cli) -> None
     )
     assert not staging.exists()
     assert cli("render", str(EXAMPLE), "-o", "out", "--check").code == 0
+
+
+def test_telemetry_without_the_sdk_writes_nothing_and_says_what_to_install(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build, "find_spec", lambda _: None)
+    outcome = cli("render", str(ROOT / "examples" / "roce-256"), "-o", "out", "--also", "telemetry")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "which is not installed, so nothing is written: pip install" in " ".join(outcome.err.split())
+    assert not Path("out").exists()

@@ -86,7 +86,8 @@ def require_sdk() -> None:
     """
     if find_spec("grafana_foundation_sdk") is None:
         raise RenderError(
-            f"dashboards are built with `grafana-foundation-sdk`: {install_command('telemetry')}"
+            "dashboards are built with `grafana-foundation-sdk`, which is not installed, so nothing is written: "
+            f"{install_command('telemetry')}"
         )
 
 
