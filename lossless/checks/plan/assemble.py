@@ -16,6 +16,8 @@ from lossless.checks.lint.run import Report
 from lossless.checks.plan.batches import HostStage, PlacedStep, State, Step, buffer_model, operations_of
 from lossless.checks.plan.inputs import will_send
 from lossless.checks.plan.plan import (
+    CALL_S,
+    RELOAD_S,
     HostGroup,
     Plan,
     PlannedBatch,
@@ -30,6 +32,7 @@ from lossless.checks.plan.plan import (
 )
 from lossless.checks.plan.search import Search
 from lossless.checks.plan.systems import units_of, units_of_system
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange, patch_time
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.json_patch import Operation, operations as operations_between
 from lossless.formats.sonic.effective.chain import applied_fabric
@@ -188,10 +191,28 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
             f"no setting of hosts sends DSCP {dscps}: jobs can send it after the last step, and must have stopped "
             "before a rollback"
         )
+    yield from _time_notes(change, steps)
     if not limits.drain_s:
         yield "time to drain is not counted: state it with --drain-time"
     if not limits.link_up_s:
         yield "time until a port is up again is not counted: state it with --link-up-time"
+
+
+def _time_notes(change: FabricChange, steps: Sequence[PlanStep]) -> Iterator[str]:
+    """Yield the origin of the times of patches, and of the other batches that have one."""
+    taken = {batch.how for step in steps for group in step.switches for batch in group.batches}
+    releases = {
+        kind.updater.release: patch_time(kind.updater.release) for kind in change.kinds if not kind.system
+    }
+    for release, time in releases.items() if "patch" in taken else ():
+        at = f"on SONiC {time.measured}" if time.measured else "on a release that is not named"
+        yield (
+            f"a patch on SONiC {release}: {time.least_ms / 1000:g} s to {time.most_ms / 1000:g} s an operation, and up "
+            f"to {time.empty_ms // 1000} s more; the upper end is no limit but what was measured {at}: {time.sources}"
+        )
+    others = [how for how in ("write", "reload") if how in taken]
+    if others:
+        yield f"time of a {' or a '.join(others)}: no source has one, so the limit of run.sh for a command is counted"
 
 
 class _StepPart(NamedTuple):
@@ -237,34 +258,35 @@ class _Assembly:
             NoPlan: one switch alone exceeds it.
         """
         at_once = group.at_once or len(group.devices)
-        own_s = self.seconds(group._replace(devices=group.devices[:1]))
+        own_s = self.time(group._replace(devices=group.devices[:1])).most_s
         limit_s = self.limits.step_s or own_s
         if own_s > limit_s:
-            raise NoPlan(f"{group.name}: one switch takes {own_s} s; --per-step has to be that long at least")
+            raise NoPlan(f"{group.name}: one switch takes up to {own_s} s; --per-step has to be that long")
         size = max(1, limit_s // max(own_s, 1)) * at_once
         return [
             group._replace(devices=group.devices[first : first + size])
             for first in range(0, len(group.devices), size)
         ]
 
-    def seconds(self, group: PlannedSwitches) -> int:
-        """Return the longest time of a group in seconds: one a move, and the declared times for drains and links.
+    def time(self, group: PlannedSwitches) -> TimeRange:
+        """Return the time of a group: of its batches, and the declared times for drains and links.
 
         It is 0 for a group with manual work, whose duration is not declared.
         """
         if any(batch.how == "by hand" for batch in group.batches):
-            return 0
-        links_s = sum(self.limits.link_up_s * len(batch.ports_down) for batch in group.batches)
-        own_s = (
-            sum(batch.moves for batch in group.batches)
-            + links_s
-            + (self.limits.drain_s if group.drained else 0)
+            return TimeRange()
+        declared_s = sum(self.limits.link_up_s * len(batch.ports_down) for batch in group.batches)
+        declared_s += self.limits.drain_s if group.drained else 0
+        rounds = ceil(len(group.devices) / (group.at_once or len(group.devices)))
+        return TimeRange(
+            rounds * (declared_s + sum(batch.time.least_s for batch in group.batches)),
+            rounds * (declared_s + sum(batch.time.most_s for batch in group.batches)),
         )
-        return own_s * ceil(len(group.devices) / (group.at_once or len(group.devices)))
 
     def _step(self, part: _StepPart) -> PlanStep:
         step, groups = part
         hosts = tuple(group for change in step.hosts if (group := self._hosts(change)))
+        times = [self.time(group) for group in groups]
         return PlanStep(
             number=0,
             kind=step.kind,
@@ -272,7 +294,10 @@ class _Assembly:
             switches=groups,
             hosts=hosts,
             in_use=tuple(sorted(step.in_use)),
-            seconds=max(map(self.seconds, groups), default=0),
+            time=TimeRange(
+                max((time.least_s for time in times), default=0),
+                max((time.most_s for time in times), default=0),
+            ),
             interrupts=tuple(interrupts(groups)),
             by_hand=tuple(by_hand(self.change, step, groups)),
         )
@@ -331,9 +356,8 @@ class _Assembly:
             self._require_accepted(kind, before, operations)
         if batch.how == "session":
             session = self._session(number, batch)
-            return PlannedBatch(
-                "session", batch.titles, (), _rows(before, done), _rows(after, done), (), 0, "", session
-            )
+            rows = _rows(before, done), _rows(after, done)
+            return PlannedBatch("session", batch.titles, (), *rows, (), 0, session=session)
         told = done if batch.how != "by hand" else tuple(each for each in done if _identifies(each))
         return PlannedBatch(
             how=batch.how,
@@ -343,6 +367,7 @@ class _Assembly:
             after=_rows(after, told),
             ports_down=batch.ports_down,
             moves=batch.moves,
+            time=_time(kind, batch, operations),
             why=batch.why,
         )
 
@@ -377,6 +402,15 @@ class _Assembly:
         if qos is None or is_told(kind, change):
             return None
         return HostGroup(slug(kind.title), kind.hosts, reached_by(kind, change), qos)
+
+
+def _time(kind: PlannedKind, batch: Batch, operations: Sequence[Operation]) -> TimeRange:
+    """Return how long a batch takes on a switch, 0 where nothing is known of it."""
+    if batch.how == "patch":
+        # A port goes down and comes up again; all other operations can be one move.
+        fewest, most = max(1, 2 * len(batch.ports_down)), max(batch.moves, len(operations))
+        return patch_time(kind.updater.release).of(fewest, most)
+    return TimeRange(0, {"write": CALL_S, "reload": RELOAD_S}.get(batch.how, 0))
 
 
 def _identifies(operation: Operation) -> bool:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.formats.device_files.hosts import same_files
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple, Record
 from lossless.ground.basics.units import format_rate, listed
@@ -34,6 +35,12 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
 
 
+CALL_S = 120
+"""The time limit in seconds of a command that reads, writes or saves, or makes a checkpoint. A choice: they take
+seconds."""
+RELOAD_S = 900
+"""The time limit in seconds of a reload: SONiC refuses one for 120 s after the last, and restarts all services
+(config/main.py @691b1bb)."""
 STILL_S = 600
 """Seconds in which counters of a DSCP must not grow before it is gone; a choice, longer than pauses for checkpoints."""
 
@@ -209,7 +216,9 @@ class PlannedBatch(NamedTuple):
     system than SONiC, whose rows describe the behavior of a switch); ``why`` is the reason why it is no patch.
 
     ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
-    ``moves`` is the maximum number of moves in the updater's patch, each followed by a second's wait.
+    ``moves`` is the maximum number of moves in the updater's patch, and ``time`` how long the batch takes: of a patch
+    as measured in public (:func:`patch_time`), of a write or a reload up to the limit at which ``run.sh`` ends it; 0 if
+    unknown.
     """
 
     how: How
@@ -219,6 +228,7 @@ class PlannedBatch(NamedTuple):
     after: Rows
     ports_down: tuple[str, ...]
     moves: int
+    time: TimeRange = TimeRange()
     why: str = ""
     session: PlannedSession | None = None
 
@@ -287,7 +297,8 @@ Impact = Literal["none known", "unknown", "interrupted"]
 class PlanStep(NamedTuple):
     """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on.
 
-    ``seconds`` is its longest duration, without drains and links whose times are not declared; manual work counts as 0.
+    ``time`` is how long it takes, without drains and links whose times are not declared.
+
     ``interrupts`` lists interruptions, ``by_hand`` manual work: drain, restart jobs, change cables. ``files`` are
     those of hosts of an InfiniBand subnet, one group after another.
     """
@@ -298,7 +309,7 @@ class PlanStep(NamedTuple):
     switches: tuple[PlannedSwitches, ...]
     hosts: tuple[HostGroup, ...]
     in_use: tuple[int, ...]
-    seconds: int
+    time: TimeRange
     interrupts: tuple[str, ...]
     by_hand: tuple[str, ...]
     files: tuple[FileGroup, ...] = ()
@@ -360,7 +371,8 @@ def _step(step: PlanStep, plan: Plan) -> dict[str, Any]:
         "kind": step.kind,
         "title": step.title,
         f"{_CLASSES[plan.transport]}_in_use": list(step.in_use),
-        "seconds": step.seconds,
+        "seconds": step.time.most_s,
+        "seconds_at_least": step.time.least_s,
         "interrupts": list(step.interrupts),
         "by_hand": list(step.by_hand),
         "switches": [_switches(group, plan) for group in step.switches],

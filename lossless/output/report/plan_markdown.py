@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         TakenBy,
     )
     from lossless.checks.plan.search import DeviceProgress
+    from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 
 
 _SHOWN = {
@@ -63,7 +64,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 
 def _table(plan: Plan) -> Iterator[str]:
-    yield "| step | what | who | ports down on a switch | time at most | by hand |"
+    yield "| step | what | who | ports down on a switch | time | by hand |"
     yield "|---|---|---|---|---|---|"
     for step in plan.steps:
         who = [f"{len(group.devices):,} {group.name}" for group in step.switches]
@@ -75,7 +76,7 @@ def _table(plan: Plan) -> Iterator[str]:
             step.title,
             ", ".join(who) or "-",
             down or "-",
-            duration(step.seconds),
+            duration(step.time),
             "yes" if step.by_hand else "-",
         )
         yield f"| {' | '.join(_cell(str(cell)) for cell in cells)} |"
@@ -384,11 +385,24 @@ def in_use(step: PlanStep, plan: Plan, *, short: bool = False) -> str:
     return "no lossless class" if short else "no lossless class is in use"
 
 
-def duration(seconds: int) -> str:
-    """Return a maximum duration as text, in seconds or whole minutes rounded up; ``-`` for 0."""
-    if not seconds:
+def duration(time: TimeRange) -> str:
+    """Return a time as text, in seconds or whole minutes, least rounded down and most up; ``-`` if nothing is known."""
+    if not time.most_s:
         return "-"
-    return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{-(-seconds // _MINUTE_S)} min"
+    least, most = (
+        _rounded(time.least_s, time.least_s // _MINUTE_S),
+        _rounded(time.most_s, -(-time.most_s // _MINUTE_S)),
+    )
+    if least == most:
+        return most
+    if not time.least_s:
+        return f"up to {most}"
+    unit = most.rpartition(" ")[2]
+    return f"{least.removesuffix(f' {unit}')} to {most}"
+
+
+def _rounded(seconds: int, minutes: int) -> str:
+    return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{minutes} min"
 
 
 def group_lines(step: PlanStep) -> Iterator[str]:
@@ -456,7 +470,7 @@ def _head(plan: Plan, style: TextStyle) -> str:
 
 
 def _text_step(step: PlanStep, plan: Plan, style: TextStyle) -> str:
-    time = f", {duration(step.seconds)} at most" if step.seconds else ""
+    time = f", {duration(step.time)}" if step.time.most_s else ""
     named = step.title if step.kind != "change" else "configurations change"
     lines = [f"{step.number}. {named}; {in_use(step, plan)}{time}"]
     below = [*group_lines(step), *step.by_hand, *dict.fromkeys(step.interrupts)]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.capabilities.updater_sorting import updater_table
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange, patch_time, updater_table
 from lossless.formats.sonic.capabilities.updater_verdict import Update, releases, update
 from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.model.hardware.load import switch_for_hwsku
@@ -210,3 +210,31 @@ def test_shipped_hardware_that_every_release_lists(hwsku: str) -> None:
     assert switch_for_hwsku(hwsku) is not None
     for release in releases():
         assert permitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)
+
+
+@pytest.mark.parametrize(
+    ("release", "operations", "measured_s"),
+    [
+        ("202405", 48, 535),
+        ("202405", 0, 10),
+        ("master", 59, 76.4),
+        ("master", 34, 50.3),
+        ("master", 170, 232),
+        ("master", 312, 456.8),
+    ],
+)
+def test_the_time_of_a_patch_covers_what_was_measured_in_public(
+    release: str, operations: int, measured_s: float
+) -> None:
+    # sonic-utilities#4592, sonic-buildimage-msft#2733, sonic-mgmt#26271 and #26274.
+    time = patch_time(release).of(operations, operations)
+    assert time.least_s <= measured_s <= time.most_s
+
+
+def test_every_release_has_a_time_of_patches_that_grows_with_them() -> None:
+    for release in releases():
+        time = patch_time(release)
+        assert time.of(0, 0) == TimeRange(0, 10)
+        assert time.of(2, 10).most_s < time.of(2, 11).most_s
+        assert time.of(2, 2).least_s < time.of(4, 4).least_s
+    assert patch_time("202511") != patch_time("202605") == patch_time("master")

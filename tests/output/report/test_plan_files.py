@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lossless.checks.plan.plan import FileChange, FileGroup, Plan, PlanStep
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.output.report.plan_markdown import plan_markdown, plan_text
 
 CONF = FileChange("opensm.conf", "/etc/opensm/opensm.conf", "sweep 1\n", "sweep 2\n", ("sweep_interval",))
@@ -11,7 +12,7 @@ EMPTY = FileChange("qos-policy.conf", "/etc/opensm/qos-policy.conf", None, "")
 
 
 def planned(group: FileGroup) -> Plan:
-    step = PlanStep(1, "change", "opensm.conf changes", (), (), (0, 1), 0, (), (), (group,))
+    step = PlanStep(1, "change", "opensm.conf changes", (), (), (0, 1), TimeRange(), (), (), (group,))
     return Plan("x", "old", "new", (0,), (0,), (step,), ((),), 3, "3", transport="infiniband")
 
 

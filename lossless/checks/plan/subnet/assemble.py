@@ -36,6 +36,7 @@ from lossless.checks.plan.subnet.mixtures import (
 )
 from lossless.checks.rules.infiniband.partitions import base_of, key_tables
 from lossless.checks.rules.infiniband.subnet_queries import number, value
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import joined, listed
@@ -135,7 +136,9 @@ def _step(
     by_hand: tuple[str, ...] = (),
 ) -> PlanStep:
     kind = phase.kind if phase.kind in ("stop", "start", "jobs") else "change"
-    return PlanStep(0, kind, title, (), (), tuple(sorted(phase.in_use)), 0, interrupts, by_hand, files)
+    return PlanStep(
+        0, kind, title, (), (), tuple(sorted(phase.in_use)), TimeRange(), interrupts, by_hand, files
+    )
 
 
 def _of_managers(phase: Phase) -> Iterator[PlanStep]:

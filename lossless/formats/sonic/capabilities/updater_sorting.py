@@ -37,6 +37,62 @@ NEWEST = "master"
 """The branch whose builds carry no release number that the updater could compare."""
 
 
+class TimeRange(NamedTuple):
+    """A time in whole seconds: the least and the most that is known of it."""
+
+    least_s: int = 0
+    most_s: int = 0
+
+
+class PatchTime(NamedTuple):
+    """Times of ``config apply-patch`` in public sources, in milliseconds: of each move, and of a patch without moves.
+
+    ``least_ms`` is the time that the updater spends between moves at least, ``most_ms`` the longest mean time of an
+    operation that was measured; neither is a limit. ``measured`` is the release of the measurement, empty if the source
+    names none.
+    """
+
+    least_ms: int
+    most_ms: int
+    empty_ms: int
+    measured: str
+    sources: str
+
+    def of(self, fewest: int, most: int) -> TimeRange:
+        """Return the time of a patch that the updater carries out in ``fewest`` to ``most`` moves."""
+        most_ms = self.empty_ms + self.most_ms * most
+        return TimeRange(self.least_ms * fewest // 1000, -(-most_ms // 1000))
+
+
+_EMPTY_MS = 10_000
+"""An empty patch on a line card with three namespaces, of release 202405 (Azure/sonic-buildimage-msft#2733)."""
+_READS_BACK = PatchTime(
+    500,
+    11_200,
+    _EMPTY_MS,
+    "202405",
+    "sonic-utilities#4592 (48 operations took 8 min 55 s), sonic-buildimage-msft#2733 (an empty patch took 10 s)",
+)
+"""Releases to 202511 read the configuration back after each move, which takes 0.5 s to 1 s (a comment in
+generic_config_updater/change_applier.py of sonic-utilities 202605 @92c565b; branches 202305 @86aa8c4, 202311 @8654634,
+202405 @ced89eb, 202411 @ac66b67, 202505 @7511bf2 and 202511 @a092c97 call get_config_db_as_json there)."""
+_WAITS = PatchTime(
+    1_000,
+    1_500,
+    _EMPTY_MS,
+    "",
+    "sonic-mgmt#26271 (59 operations took 76 s), sonic-mgmt#26274 (34 changes took 50 s), sonic-buildimage-msft#2733 "
+    "(an empty patch took 10 s)",
+)
+"""Release 202605 and master wait for 1 s instead, and combine moves (change_applier.py and patch_sorter.py of branches
+202605 @92c565b and master @691b1bb)."""
+
+
+def patch_time(release: str) -> PatchTime:
+    """Return what is known of the time of a patch on a release."""
+    return _WAITS if release in ("202605", NEWEST) else _READS_BACK
+
+
 class UpdaterDevice(NamedTuple):
     """The properties of a device on which the updater's rules depend.
 

@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.plan.plan import CALL_S, RELOAD_S
 from lossless.formats.device_files.base_merge import removals
 from lossless.formats.sonic.changes.json_patch import patch_text, pointer_part
 from lossless.formats.sonic.from_model import SHARED
@@ -30,20 +31,14 @@ if TYPE_CHECKING:
     )
 
 
-CALL_S = 120
-"""The time limit in seconds of a command that reads, saves or makes a checkpoint. A choice: they take seconds."""
 KILL_AFTER_S = 10
 """Seconds that a command may take to end after a signal."""
 PAUSE_S = 5
 """Seconds between two queries of the state of ports or services."""
-_PATCH_S, _MOVE_S = 300, 5
-"""The time limit in seconds of a patch, and the addition for each move: the updater waits 1 s a move, and checks the
-whole configuration against its models before each (sonic-utilities generic_config_updater @691b1bb). A choice."""
+_PATCH_S = 300
+"""The addition to the longest measured time of a patch, in seconds, that makes its time limit. A choice."""
 _WRITE_S = 2
 """The addition to a time limit in seconds for each command that removes a row. A choice."""
-_RELOAD_S = 900
-"""The time limit in seconds of a reload: SONiC refuses one for 120 s after the last, and restarts all services
-(config/main.py @691b1bb)."""
 _PORTS_S, _RELOADED_PORTS_S = 120, 600
 """The time limits in seconds until ports are up again: links train in seconds, after a reload once services run.
 A choice."""
@@ -67,7 +62,7 @@ def limits_of(batch: PlannedBatch) -> BatchLimits:
     if batch.how == "write":
         command_s, change_s = CALL_S, CALL_S + _WRITE_S * _removed(batch)
     else:
-        command_s = change_s = _RELOAD_S if batch.how == "reload" else _PATCH_S + _MOVE_S * batch.moves
+        command_s = change_s = RELOAD_S if batch.how == "reload" else _PATCH_S + batch.time.most_s
     # The change, and two attempts at its rollback.
     return BatchLimits(command_s, ports_s, 3 * change_s + ports_s + _CALLS * CALL_S)
 

@@ -15,7 +15,7 @@ import re
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.plan.plan import sha256
+from lossless.checks.plan.plan import CALL_S, sha256
 from lossless.formats.device_files.base_merge import HOST_FILES, PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, files_of_host
@@ -24,7 +24,6 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 from lossless.model.fabric.infiniband.subnet import options
 from lossless.output.render.plan.batches import (
-    CALL_S,
     HOSTS,
     KILL_AFTER_S,
     PAUSE_S,
@@ -210,7 +209,8 @@ def _manifest(
         "kind": step.kind,
         "title": step.title,
         "in_use": step.in_use,
-        "seconds": step.seconds,
+        "seconds": step.time.most_s,
+        "seconds_at_least": step.time.least_s,
         "interrupts": step.interrupts,
         "by_hand": step.by_hand,
         "variables": flags(_run(step)),

@@ -8,6 +8,7 @@ from typing import Any
 
 from lossless.api import load_fabrics
 from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep, Rows
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.formats.sonic.changes.json_patch import Operation, applied
 from lossless.ground.documents import load
 from lossless.model.fabric.hosts import HostQos
@@ -67,7 +68,7 @@ def step(
     *switches: PlannedSwitches, number: int = 1, hosts: tuple[HostGroup, ...] = (), **fields: Any
 ) -> PlanStep:
     """Return a step that changes configurations."""
-    made = PlanStep(number, "change", "A step", switches, hosts, (24, 26), 60, (), ())
+    made = PlanStep(number, "change", "A step", switches, hosts, (24, 26), TimeRange(0, 60), (), ())
     return made._replace(**fields)
 
 

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 from lossless.checks.plan.plan import FileChange, FileGroup, Plan, PlanStep
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.output.render.plan.files import plan_run_files
 from tests.output.render.plan.switches import write_script
 
@@ -59,7 +60,7 @@ def group(
 
 def plan(*groups: FileGroup) -> Plan:
     """Return a plan of one step, without a rollback."""
-    step = PlanStep(1, "change", "files", (), (), (0,), 0, (), (), groups)
+    step = PlanStep(1, "change", "files", (), (), (0,), TimeRange(), (), (), groups)
     return Plan("p1", "now", "then", (0,), (0,), (step,), ((),), 1, "1", (), {"sm1": ("sm1",)}, "infiniband")
 
 

@@ -12,7 +12,9 @@ import jsonpatch
 import pytest
 
 from lossless.checks.plan.plan import HostGroup, Plan
+from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.ground.basics.errors import RenderError
+from lossless.output.render.plan.batches import limits_of
 from lossless.output.render.plan.files import plan_run_files
 from lossless.output.render.tree import require_inside
 from tests.output.render.plan.made_plans import (
@@ -225,3 +227,8 @@ def test_the_limit_of_a_run_is_more_than_that_of_all_its_commands() -> None:
 def test_ports_are_waited_for_only_where_some_go_down() -> None:
     lines = texts(plan(step(patches())))["step-01/leaves/batches"].splitlines()
     assert [line.split()[3] for line in lines] == ["120", "0"]
+
+
+def test_a_patch_may_take_longer_than_any_that_was_measured() -> None:
+    assert limits_of(batch("patch", PATCH, time=TimeRange(24, 548))).command_s == 300 + 548
+    assert limits_of(batch("reload", RELOAD, time=TimeRange(0, 900))).command_s == 900
