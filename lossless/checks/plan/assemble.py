@@ -191,6 +191,12 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
             f"no setting of hosts sends DSCP {dscps}: jobs can send it after the last step, and must have stopped "
             "before a rollback"
         )
+    if assumed := [kind for kind in change.kinds if kind.assumed_release]:
+        names = listed([device for kind in assumed for device in kind.devices])
+        yield (
+            f"SONiC {assumed[0].updater.release} is assumed of {names}, as in lossless render: state sonic.release if "
+            "another runs there"
+        )
     yield from _time_notes(change, steps)
     if not limits.drain_s:
         yield "time to drain is not counted: state it with --drain-time"

@@ -229,6 +229,7 @@ class PlannedKind(NamedTuple):
     too. ``unpatchable`` lists reasons why the updater refuses the configuration before or after as a whole, and so
     every patch. ``port_names`` has, for a replaced switch, the names of the ports of links on the switch of each HWSKU.
     ``system`` is set if they run another system than SONiC: ``running`` and ``target`` are then rows of behavior.
+    ``assumed_release``: neither of two intents states the release of the updater, which is then the default.
     """
 
     title: str
@@ -244,6 +245,7 @@ class PlannedKind(NamedTuple):
     unpatchable: tuple[UpdateRefusal, ...] = ()
     port_names: Mapping[str, Mapping[str, str]] = {}
     system: SystemSwitch | None = None
+    assumed_release: bool = False
 
 
 class HostKind(NamedTuple):

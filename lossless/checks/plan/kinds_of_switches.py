@@ -22,6 +22,7 @@ from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.switches import contents, other_files
 from lossless.formats.inputs.devices import hostname_of
 from lossless.formats.inputs.switches import read_switch
+from lossless.formats.sonic.capabilities.releases import releases as releases_known
 from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice
 from lossless.formats.sonic.capabilities.updater_verdict import model_refusals, release_of, releases
 from lossless.formats.sonic.from_model import tables
@@ -123,6 +124,7 @@ def kind_of_switches(
         target={**sides.after},
         units=(),
         updater=UpdaterDevice(hwsku_of(sides.before), _later(*sides.releases)),
+        assumed_release=_states_none(first, old),
         cables_m=cables_m,
         new_cables_m=new_cables_m,
         second_tor=_second_tor(first.target, sides.before),
@@ -132,10 +134,17 @@ def kind_of_switches(
     )
 
 
+def _states_none(pair: SwitchPair, old: Switch | None) -> bool:
+    """Return whether neither of two intents states the release of a switch; a configuration in service has to."""
+    return old is not None and old.release is None and pair.target.release is None
+
+
 def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
     """Return the running and target sides of a switch, or the reasons why there are none."""
     stated = old.release if old else pair.target.release
     before = release_of(pair.running.data) or stated
+    if _states_none(pair, old):
+        before = releases_known().default
     after = pair.target.release or before
     for release in (before, after):
         if release not in releases():

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import render
+from lossless.formats.sonic.capabilities.releases import releases
 from lossless.model.fabric.model import Fabric
 from tests.interfaces.cli.conftest import Cli
 from tests.paths import ROOT
@@ -150,11 +151,36 @@ def test_a_switch_in_service_that_the_target_does_not_have_is_named(cli: Cli, ru
     assert "leaf9: in service, and not in the target" in outcome.err
 
 
-def test_an_unknown_release_is_refused(cli: Cli) -> None:
+def test_a_release_that_no_intent_states_is_the_one_that_render_assumes(cli: Cli) -> None:
+    before, after = (
+        written(name, text.replace('sonic: {release: "202411"}\n', ""))
+        for name, text in (("before.yaml", OLD), ("after.yaml", NEW))
+    )
+    outcome = cli("plan", before, after)
+    assumed = releases().default
+    assert f"SONiC {assumed} is assumed of leaf1, leaf2, spine1, spine2, as in lossless render" in " ".join(
+        outcome.out.split()
+    )
+    steps = [
+        json.loads(cli("plan", *sides, "--format", "json").out)["steps"]
+        for sides in ((before, after), ("old.yaml", "new.yaml"))
+    ]
+    assert assumed == "202411"
+    assert steps[0] == steps[1]
+    assert "is assumed" not in cli("plan", "old.yaml", "new.yaml").out
+
+
+def test_a_release_that_one_side_alone_states_is_not_assumed_of_the_other(cli: Cli, running: Path) -> None:
     plain = written("plain.yaml", OLD.replace('sonic: {release: "202411"}\n', ""))
-    outcome = cli("plan", plain, plain)
+    outcome = cli("plan", plain, "new.yaml")
     assert (outcome.code, outcome.out) == (2, "")
     assert "leaf1 runs an unknown release; state sonic.release in the intent" in outcome.err
+    for file in running.glob("*/config_db.json"):
+        data = json.loads(file.read_text(encoding="utf-8"))
+        del data["VERSIONS"]
+        file.write_text(json.dumps(data), encoding="utf-8")
+    outcome = cli("plan", str(running), plain)
+    assert "leaf1 runs an unknown release; state sonic.release in the intent" in " ".join(outcome.err.split())
 
 
 def test_switches_of_one_tier_on_several_releases_are_refused(cli: Cli, running: Path) -> None:

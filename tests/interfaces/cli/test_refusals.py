@@ -196,7 +196,7 @@ CALLS: dict[str, tuple[tuple[str, ...], Files]] = {
     ),
     "plan of unknown releases": (
         ("plan", "fabric.yaml", "target.yaml"),
-        {"target.yaml": INTENT.replace("4us", "8us")},
+        {"target.yaml": RELEASED.replace("4us", "8us")},
     ),
     "plan into a file": (
         ("plan", "released.yaml", "target.yaml", "-o", "fabric.yaml"),
