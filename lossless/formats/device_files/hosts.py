@@ -93,7 +93,7 @@ def files_of_host(qos: HostQos) -> Iterator[PlannedFile]:
 
 
 def same_files(one: HostQos, other: HostQos) -> bool:
-    """Return whether two settings of hosts of an intent are rendered alike; False if either cannot be rendered.
+    """Return whether two settings of hosts of an intent give the same files; False if either cannot be rendered.
 
     Settings that were read on a host are no input of files.
     """
