@@ -111,6 +111,8 @@ def test_half_small_packets_meet_the_results_upstream_published(
     assert need.terms[-1].name == "small-packet compensation"
     assert sizes(need) == (expected[0], expected[1] + 2048, expected[2] + 2048)
     assert mellanox_headroom(asic, link, shared_headroom=True).headroom_bytes == expected[1]
+    # Branches 202405 to 202511 have the one request, and not the other.
+    assert sizes(mellanox_headroom(asic, link, shared_headroom=False, compensated=False)) == expected
 
 
 def test_a_shared_headroom_pool_leaves_the_group_its_xon_only() -> None:

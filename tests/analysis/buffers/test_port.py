@@ -13,11 +13,11 @@ from lossless.analysis.buffers.headroom.port import (
     LinkNeed,
     TrafficPattern,
     asic_inputs,
-    computes_as_before,
     dynamic_headroom,
     given_headroom,
     link_need,
     lossless_profile,
+    mellanox_formula,
     row_pattern,
     unbacked_bytes,
 )
@@ -226,25 +226,27 @@ def test_rows_of_nvidia_may_fall_short_of_xon_and_xoff_by_1_kib() -> None:
 
 
 @pytest.mark.parametrize(
-    ("release", "version", "before"),
+    ("release", "version", "formula"),
     [
-        (None, "version_202305_01", True),
-        (None, "version_202311_03", True),
-        (None, "version_202405_01", False),
-        (None, "version_202411_01", False),
+        (None, "version_202305_01", "202311"),
+        (None, "version_202311_03", "202311"),
+        (None, "version_202405_01", "202405"),
+        (None, "version_202411_01", "202405"),
         # Neither says which release it is.
-        (None, "version_4_0_3", False),
-        (None, None, False),
-        ("202311", None, True),
-        ("master", None, False),
+        (None, "version_4_0_3", "202605"),
+        (None, None, "202605"),
+        ("202311", None, "202311"),
+        ("202511", None, "202405"),
+        ("202605", None, "202605"),
+        ("master", None, "202605"),
     ],
 )
-def test_releases_before_202405_compute_as_they_did(
-    release: str | None, version: str | None, before: bool
+def test_a_release_computes_by_the_formula_of_its_branch(
+    release: str | None, version: str | None, formula: str
 ) -> None:
     switch = ports().switch
     found = switch._replace(release=release, qos=switch.qos._replace(database_version=version))
-    assert computes_as_before(found) == before
+    assert mellanox_formula(found) == formula
 
 
 def test_the_release_decides_what_a_switch_makes_of_its_pattern() -> None:

@@ -26,11 +26,11 @@ from lossless.analysis.buffers.headroom.methods import (
 from lossless.analysis.buffers.headroom.port import (
     asic_inputs,
     computed_headroom,
-    computes_as_before,
     fastest_speed,
     given_headroom,
     link_of,
     lossless_profile,
+    mellanox_formula,
     row_pattern,
     shares_headroom,
     unknown_hwsku,
@@ -172,7 +172,7 @@ def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -
         small_packet_percent=traffic.small_percent,
         shared_headroom=SourcedValue(int(shares_headroom(switch)), "the buffer pools of the switch"),
         gearbox_ns=_or(stated.gearbox_ns, _gearbox(switch.profile)),
-        older_formula=computes_as_before(switch),
+        formula=mellanox_formula(switch),
         computing_bps=fastest_speed(ports) if switch.qos.buffer_model == "dynamic" else None,
     )
 

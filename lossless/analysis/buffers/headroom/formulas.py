@@ -46,6 +46,9 @@ PFC_FRAME_BYTES = 64
 SMALLEST_PACKET_BYTES = 64
 EIGHT_LANES = 8
 QUANTUM_BYTES = 512 // 8
+MellanoxFormula = Literal["202311", "202405", "202605"]
+"""A version of SONiC's formula for Mellanox chips, by a release that has it: up to 202311, from 202405 to 202511, and
+from 202605 on."""
 _COMPENSATION_BYTES = 2048
 _SPECTRUM6_BYTES = 18 * 1024
 BAREFOOT_UNLISTED_BPS = 800_000_000_000
@@ -215,8 +218,14 @@ def vendor_row_headroom(headroom_bytes: int, xon_bytes: int, reserved_bytes: int
     return HeadroomNeed(headroom_bytes, xon_bytes, reserved_bytes, "vendor row", terms)
 
 
-def mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool) -> HeadroomNeed:
+def mellanox_headroom(
+    asic: AsicInputs, link: LinkInputs, *, shared_headroom: bool, compensated: bool = True
+) -> HeadroomNeed:
     """Return the headroom of a Mellanox priority group by SONiC's dynamic buffer model.
+
+    ``compensated``: with the additions for Spectrum-6 and small packets, which release 202605 and master have and
+    202405 to 202511 lack (sonic-swss pull requests 4757 and 4797; branches 202405 @6785d66, 202411 @8aa8f0f, 202505
+    @e9dcd50, 202511 @4ea5c3a, 202605 @2478b9c).
 
     A rate without pause quanta (1.6T) falls back to the chip's ``peer_response_bytes``, 3.8 KiB on every Spectrum,
     where 905 quanta would be 57,920 B: such a headroom is far too small, and its peer term states the reason. With a
@@ -228,7 +237,9 @@ def mellanox_headroom(asic: AsicInputs, link: LinkInputs, *, shared_headroom: bo
     _require_meaning(asic, link)
     flight = _mellanox_flight(asic, link)
     exact, rounded = flight.headroom(link.lossless_mtu_bytes, flight.occupancy)
-    extras = _mellanox_extras(asic, link, flight, rounded, shared_headroom=shared_headroom)
+    extras = (
+        _mellanox_extras(asic, link, flight, rounded, shared_headroom=shared_headroom) if compensated else ()
+    )
     headroom = rounded + sum(int(extra.bytes) for extra in extras)
     eight = link.lanes == EIGHT_LANES
     xon = _whole_kib(asic.pipeline_latency_bytes * (2 if eight else 1))

@@ -36,7 +36,7 @@ from lossless.ground.basics.units import format_bytes, format_rate
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.analysis.buffers.headroom.formulas import AsicInputs
+    from lossless.analysis.buffers.headroom.formulas import AsicInputs, MellanoxFormula
     from lossless.model.fabric.view import PortSet
     from lossless.model.hardware.model import Asic, Hwsku, SwitchProfile
 
@@ -87,6 +87,11 @@ FORMULA_SOURCES = {
 OLDER_FORMULA_SOURCE = (
     "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @18913fa, which releases before 202405 have"
 )
+_MELLANOX_SOURCES: dict[MellanoxFormula, str] = {
+    "202311": OLDER_FORMULA_SOURCE,
+    "202405": "sonic-swss cfgmgr/buffer_headroom_mellanox.lua @4ea5c3a, which releases from 202405 to 202511 have",
+    "202605": FORMULA_SOURCES["mellanox"],
+}
 FLOOR_SOURCE = (
     "pause quanta of IEEE 802.3 clause 31B.3.7, signal speed: sonic-swss cfgmgr/buffer_headroom_mellanox.lua "
     "@e6b0c5b; terms: IEEE 802.1Q as in torvalds/linux drivers/net/ethernet/intel/ixgbe/ixgbe_type.h @b6e2174; whole "
@@ -106,7 +111,7 @@ class HeadroomCase(NamedTuple):
 
     ``unknown_switch`` is the reason for a missing profile or HWSKU. ``mtu_bytes`` is the largest frame of the port.
     ``peer_response_ns`` is the response time of a peer, None for the defaults of the methods. Inputs with a source
-    are those of the formula; ``shared_headroom`` is 0 or 1; ``older_formula`` selects that of releases before 202405;
+    are those of the formula; ``shared_headroom`` is 0 or 1; ``formula`` is its version for NVIDIA chips;
     ``computing_bps`` is the speed of the calculation on a switch with the dynamic model, None for the speed of the
     link.
     """
@@ -124,7 +129,7 @@ class HeadroomCase(NamedTuple):
     small_packet_percent: SourcedValue
     shared_headroom: SourcedValue
     gearbox_ns: SourcedValue
-    older_formula: bool = False
+    formula: MellanoxFormula = "202605"
     computing_bps: int | None = None
 
     @property
@@ -226,12 +231,12 @@ def formula_answer(case: HeadroomCase) -> MethodResult:
 
 def _evaluated(asic: Asic, inputs: AsicInputs, case: HeadroomCase) -> HeadroomNeed:
     shared = bool(case.shared_headroom.value)
-    return evaluate(asic, inputs, case.link, shared_headroom=shared, older=case.older_formula)
+    return evaluate(asic, inputs, case.link, shared_headroom=shared, formula=case.formula)
 
 
 def _formula_source(asic: Asic, case: HeadroomCase) -> str:
-    if asic.formula == "mellanox" and case.older_formula:
-        return OLDER_FORMULA_SOURCE
+    if asic.formula == "mellanox":
+        return _MELLANOX_SOURCES[case.formula]
     return FORMULA_SOURCES[asic.formula or ""]
 
 

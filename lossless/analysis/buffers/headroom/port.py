@@ -34,6 +34,7 @@ from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
+    from lossless.analysis.buffers.headroom.formulas import MellanoxFormula
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, Pool
     from lossless.model.fabric.view import PortSet
@@ -234,8 +235,8 @@ def dynamic_headroom(
         return None
     lanes = max((port.lanes or 1 for port in ports.ports), default=1)
     link = LinkInputs(speed_bps, cable_m, lanes, mtu_bytes, lossless_mtu_bytes, small_packet_percent)
-    older = computes_as_before(ports.switch)
-    return evaluate(profile.asic, inputs, link, shared_headroom=shared_headroom, older=older)
+    formula = mellanox_formula(ports.switch)
+    return evaluate(profile.asic, inputs, link, shared_headroom=shared_headroom, formula=formula)
 
 
 def fastest_speed(ports: PortSet) -> int | None:
@@ -248,18 +249,18 @@ def fastest_speed(ports: PortSet) -> int | None:
     return max(offered, default=ports.speed_bps)
 
 
-def computes_as_before(switch: Switch) -> bool:
-    """Return whether a switch is known to run a release with the older formula: 202311 or earlier.
+def mellanox_formula(switch: Switch) -> MellanoxFormula:
+    """Return the formula that a switch has by its release, the newest one where that is unknown.
 
     A release has the name of the month of its branch, and so has the version of the database since 202305. Source:
-    :func:`lossless.analysis.buffers.headroom.formulas.older_mellanox_headroom`.
+    :func:`lossless.analysis.buffers.headroom.formulas.older_mellanox_headroom` and ``mellanox_headroom`` there.
     """
     stated = switch.release or (switch.qos.database_version or "").removeprefix("version_").partition("_")[0]
-    return stated.isdecimal() and len(stated) == len(_FIRST_RELEASE) and stated < _FIRST_RELEASE
-
-
-_FIRST_RELEASE = "202405"
-"""The first release with the current formula for NVIDIA chips, by sonic-swss pull request 3342."""
+    if not stated.isdecimal() or len(stated) != len("202405"):
+        return "202605"
+    if stated < "202405":
+        return "202311"
+    return "202405" if stated < "202605" else "202605"
 
 
 def is_nvidia(switch: Switch) -> bool:
@@ -342,20 +343,25 @@ def _gives_rows(asic: Asic, inputs: AsicInputs, hwsku: Hwsku, pattern: TrafficPa
 
 
 def evaluate(
-    asic: Asic, inputs: AsicInputs, link: LinkInputs, *, shared_headroom: bool, older: bool = False
+    asic: Asic,
+    inputs: AsicInputs,
+    link: LinkInputs,
+    *,
+    shared_headroom: bool,
+    formula: MellanoxFormula = "202605",
 ) -> HeadroomNeed:
     """Return the result of SONiC's formula for a chip; ``inputs`` are the chip's own, or assumed ones.
 
-    ``older`` selects the formula of releases before 202405 (:func:`computes_as_before`).
+    ``formula`` is the version for NVIDIA chips (:func:`mellanox_formula`).
 
     Raises:
         QuantityError: an input without physical meaning.
     """
     if asic.formula == "barefoot":
         return barefoot_headroom(inputs, link)
-    if older:
+    if formula == "202311":
         return older_mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
-    return mellanox_headroom(inputs, link, shared_headroom=shared_headroom)
+    return mellanox_headroom(inputs, link, shared_headroom=shared_headroom, compensated=formula == "202605")
 
 
 def _floor(rate_bps: int, cable_m: int, mtu_bytes: int, asic: Asic | None) -> HeadroomNeed | None:
