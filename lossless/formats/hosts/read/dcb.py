@@ -57,6 +57,11 @@ def read(section: Section) -> Reading:
     if not isinstance(data, dict):
         yield SectionFlaw(f"{section.title}: expected the JSON object of dcb -j", section.lines[0].place)
         return
+    if "prio_pfc" in data and _flags(data["prio_pfc"]) is None:
+        yield SectionFlaw(
+            f"{section.title}: prio_pfc: expected eight of on and off, or of true and false",
+            _place(section, "prio_pfc"),
+        )
     for fact in said_by(data, section.scope, section.title, _object(section)):
         yield fact._replace(place=_place(section, str(fact.path[-1])))
 
@@ -77,10 +82,9 @@ def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") ->
 
 
 def _pauses(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
-    flags = data.get("prio_pfc")
-    if isinstance(flags, list) and len(flags) == 8:
-        on = priorities_of_flags(flag in (True, "on") for flag in flags)
-        yield HostFact(scope, "pfc", on, (title, "prio_pfc"))
+    flags = _flags(data.get("prio_pfc"))
+    if flags is not None:
+        yield HostFact(scope, "pfc", priorities_of_flags(flags), (title, "prio_pfc"))
     if _is_number(data.get("delay")):
         yield HostFact(scope, "pfc_delay", data["delay"], (title, "delay"))
     buffers, sizes = data.get("prio_buffer"), data.get("buffer_size")
@@ -127,6 +131,15 @@ def _place(section: Section, key: str) -> ValuePlace:
                 line.start + at + len(key) + 2,
             )
     return section.lines[0].place
+
+
+def _flags(value: object) -> list[bool] | None:
+    """Return whether each of eight priorities is on; None if the value is no such list."""
+    if not isinstance(value, list) or len(value) != 8:
+        return None
+    if not all(isinstance(item, bool) or item in ("on", "off") for item in value):
+        return None
+    return [item in (True, "on") for item in value]
 
 
 def _is_number(value: object) -> bool:

@@ -142,6 +142,29 @@ class TestDcb:
             (4, 1, "dcb -j pfc show dev eth2: expected the JSON object of dcb -j")
         ]
 
+    @pytest.mark.parametrize(
+        "flags",
+        [
+            "[true]",
+            "[false,false,false,1,false,false,false,false]",
+            '"3"',
+            '["yes"]',
+            "null",
+            "[[],0,0,0,0,0,0,0]",
+        ],
+    )
+    def test_pfc_that_is_no_list_of_eight_flags_is_located_and_unknown(self, flags: str) -> None:
+        text = f'{SNAPSHOT}==> dcb -j pfc show dev eth2\n{{"delay":7,"prio_pfc":{flags}}}\n==> end\n'
+        facts = read_facts(text, "x.facts")
+        assert [(p.line, p.column, p.message) for p in facts.problems] == [
+            (
+                4,
+                12,
+                "dcb -j pfc show dev eth2: prio_pfc: expected eight of on and off, or of true and false",
+            )
+        ]
+        assert "pfc" not in {fact.key for fact in facts.said}
+
 
 def _object(field: str) -> str:
     return {"pfc_priorities": "pfc", "trust": "app", "buffers": "buffer"}.get(field, field)
