@@ -60,8 +60,8 @@ def after_lint(report: Report, paths: Sequence[str]) -> None:
 def after_verdict(
     path: str, overall: Sequence[str], *, quiet: bool, other_classes: Sequence[str] = ()
 ) -> None:
-    """Print the next command: lint --simulate for a verdict other than safe, else simulate another class, or lint."""
-    if any(verdict != "safe" for verdict in overall):
+    """Print the next command: lint --simulate where values are at fault, else simulate another class, or lint."""
+    if any(verdict not in ("safe", "not checked") for verdict in overall):
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     elif other_classes:
         words = (path, "--class", other_classes[0])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lossless.interfaces.cli import next_steps
 from lossless.interfaces.cli.app import COMMANDS
 from lossless.interfaces.cli.progress import ProgressBar
 from tests.interfaces.cli.conftest import Cli
@@ -140,3 +141,21 @@ def test_a_script_that_a_person_sees_is_followed_by_how_to_keep_it(
     command: tuple[str, ...], hint: str, cli: Cli
 ) -> None:
     assert cli(*command, on_terminal=True).hint == hint
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "next_command"),
+    [
+        (("safe", "unsafe"), "lossless lint fabric.yaml --simulate"),
+        (("on the edge",), "lossless lint fabric.yaml --simulate"),
+        (("safe", "not checked"), "lossless lint fabric.yaml  #"),
+        (("not checked",), "lossless lint fabric.yaml  #"),
+    ],
+)
+def test_a_run_that_was_not_checked_blames_no_value(
+    verdicts: tuple[str, ...], next_command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(next_steps, "then", lambda *words, **_: said.append(f"lossless {' '.join(words)}  #"))
+    next_steps.after_verdict("fabric.yaml", verdicts, quiet=False)
+    assert said[0].startswith(next_command)
