@@ -84,7 +84,11 @@ def check(view: View) -> Results:
         for mtu in dropped:
             violation = _too_large(host, host.mtu_bytes, mtu, tuple(limited[mtu]))
             if mtu != most and host.provenance == "intent":
-                violation = violation._replace(origin=Origin(host.origin.file, ("exceptions",), "key"))
+                # The key mtu does not reach ports that an exception gives an MTU of their own.
+                violation = violation._replace(
+                    origin=Origin(host.origin.file, ("exceptions",), "key"),
+                    help=f"raise mtu in exceptions to {host.mtu_bytes} or more, or make {_key(host)} at most {mtu}",
+                )
             yield violation
         if not dropped:
             yield from _rdma(host, host.mtu_bytes, names)
