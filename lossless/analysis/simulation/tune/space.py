@@ -78,11 +78,15 @@ class Axis(NamedTuple):
         return self.nearest(beyond)
 
     def nearest(self, value: float) -> int:
-        """Return the multiple of ``unit`` nearest to a value, within ``least`` and ``most``."""
+        """Return the multiple of ``unit`` nearest to a value, within ``least`` and ``most``.
+
+        It is at least ``unit`` where values are geometric.
+        """
         return min(max(self._whole(value), self.least), self.most)
 
     def _whole(self, value: float) -> int:
-        return max(self.unit, round(value / self.unit) * self.unit)
+        whole = round(value / self.unit) * self.unit
+        return max(self.unit, whole) if self.geometric else whole
 
 
 def spaced(axis: Axis, many: int) -> Axis:

@@ -175,6 +175,13 @@ def test_around_a_value_an_axis_is_finer_and_within_its_ends(data: st.DataObject
     assert not (set(inner) - {value}) & set(axis.values)
 
 
+def test_an_axis_of_exponents_is_refined_below_zero() -> None:
+    axis = spaced(Axis("dynamic_th", (), -8, 7), 16)
+    assert [axis.nearest(value) for value in (-9, -3, -0.2, 2.6, 9)] == [-8, -3, 0, 3, 7]
+    assert axis.around(-8).values == (-8,)
+    assert axis._replace(values=(-4, 0, 4)).around(-4).values == (-8, -4, -2)
+
+
 @given(st.integers(2, 6))
 def test_the_points_of_a_grid_are_counted(many: int) -> None:
     grid = SPACE._replace(axes=tuple(spaced(axis, many) for axis in AXES))
