@@ -196,7 +196,7 @@ def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most bytes that one queue with a buffer profile can hold in an otherwise empty buffer.
 
     None: the profile sets no threshold, two, an impossible one, or not of the kind its pool has, or it is a zero
-    profile.
+    profile. A missing input: the size of the pool is unknown.
     """
     if profile.is_zero or (profile.dynamic_th is not None and profile.static_th_bytes is not None):
         return None
@@ -302,7 +302,7 @@ class Reserved(NamedTuple):
 def shared_bytes(size_bytes: int, headroom_bytes: int, chip_bytes: int, reserved_bytes: int = 0) -> int:
     """Return the shared bytes of a pool: its size without headroom and reservations where it contains them.
 
-    A pool that does not contain its headroom is at most the rest of the chip.
+    With reservations, a pool that does not contain its headroom is at most the rest of the chip.
     """
     if headroom_bytes and includes_headroom(size_bytes, headroom_bytes, chip_bytes):
         return max(0, size_bytes - headroom_bytes - reserved_bytes)
@@ -322,7 +322,7 @@ def most_parts(switch: Switch) -> int:
 
 
 def reserved_of(switch: Switch, pool: Pool) -> Reserved:
-    """Return the bytes that ports in service reserve of an ingress pool; 0 where :func:`reserves` is False.
+    """Return the bytes that ports reserve of an ingress pool unless they are down; 0 where :func:`reserves` is False.
 
     Queues count if their pool is the whole buffer too: it has the same size, or is that of lossless queues as well.
     """

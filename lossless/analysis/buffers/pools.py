@@ -187,7 +187,11 @@ def _usable(defaults: BufferDefaults) -> int:
 
 
 def nvidia_room(asic: Asic, chip: int, loads: tuple[PortLoad, ...], shared: int, *, lends: bool) -> int:
-    """Return the bytes that remain to share on NVIDIA chips; ``lends``: a shared headroom pool of ``shared`` exists."""
+    """Return the bytes that remain to share on NVIDIA chips; ``lends``: a shared headroom pool of ``shared`` exists.
+
+    Raises:
+        ProfileError: the pipeline latency of the chip is unknown.
+    """
     return chip - math.ceil(sum(_nvidia_reserved(asic, loads, lends=lends))) - shared
 
 

@@ -133,14 +133,14 @@ class OpensmVerdict(NamedTuple):
 
 
 def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) -> OpensmVerdict:
-    """Let opensm read rendered files and bring the subnet up in a simulation, which ends before the return.
+    """Return the verdict of opensm, which reads rendered files and brings the subnet up in a simulation.
 
     ``files`` has the texts by name: ``opensm.conf`` and the files that it names. If the cabling of the fabric is
     unknown, the configuration is read and nothing is simulated.
 
     Raises:
         SubnetManagerError: no file can state the options, opensm does not read them, no HCA or switch can run the
-            manager, the simulator does not start, or numpy is not installed.
+            manager, the simulator does not start, the subnet does not come up in time, or numpy is not installed.
     """
     text = files[CONFIGURATION]
     given = permitted(text, files)
@@ -169,7 +169,10 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
 
 
 def _written(text: str, given: Permitted) -> dict[str, str]:
-    """Return the values of the known options that opensm read, as people read them: ``#`` may be part of a word."""
+    """Return the values of the known options that opensm read, as people read them: ``#`` may be part of a word.
+
+    Where opensm did not get a part of the value, it is as opensm read it.
+    """
     meant = options_in(text, as_meant=True)
     dropped = {one.option.partition(" ")[0] for one in given.unread}
     known = {key: value for key, value in given.read if value and option(key) is not None}
@@ -201,7 +204,10 @@ def _vls(reading: OptionsReading) -> int:
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
 ) -> tuple[SweepResult, Decision | None]:
-    """Bring the subnet up once for its log; if it comes up, bring it up again, to query its ports and paths."""
+    """Return the sweep of the subnet and, if an engine routed it, the decision on its tables.
+
+    The subnet is brought up once for its log, and again to query its ports and paths.
+    """
     decide = _decide()
     simulation, seat = ibsim_fabric(fabric.subnet), seat_of(fabric.subnet)
     run = sweep(tools, simulation, configuration, configuration.parent, seat)

@@ -126,7 +126,10 @@ def _guid_of(subnet: Subnet, name: str) -> int:
 
 
 def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
-    """Yield credit loops of job traffic, SLs that switches drop, and lanes in use without an arbitration weight."""
+    """Yield credit loops of job traffic, SLs that switches drop, and lanes in use without an arbitration weight.
+
+    The latter two are looked for with QoS on, where the levels of paths are known.
+    """
     yield from _job_complaints(routed)
     if not routed.subnet.qos.on or routed.levels is None:
         return
@@ -291,7 +294,10 @@ def torus_path_levels(
 def asked_path_levels(
     questions: Questions, graph: SubnetGraph, routes: SubnetRoutes, engine: str, log: str
 ) -> NDArray[np.uint16] | None:
-    """Return the SLs that the subnet manager answers, as bits, by switch and address; None where any is unknown."""
+    """Return the SLs that the subnet manager answers, as bits, by switch and address; None where any is unknown.
+
+    dfsssp answers one of several SLs at random: all of these are returned.
+    """
     together = _lanes_together(log) if engine == "dfsssp" else [1 << lane for lane in range(SLS)]
     identical = _identical(graph, routes, engine)
     lid_of = dict(zip(routes.owners[::-1], routes.lids[::-1], strict=True))
@@ -390,7 +396,7 @@ def one_lane(graph: SubnetGraph) -> NDArray[np.uint8]:
 def walk(
     graph: SubnetGraph, routes: SubnetRoutes, lanes: NDArray[np.uint8], levels: NDArray[np.uint16]
 ) -> Walk:
-    """Follow every path to its end. ``levels`` has bits of service levels by switch that sends and address."""
+    """Return the results of following all paths; ``levels`` has bits of SLs by sending switch and address."""
     tables = np.stack([np.asarray(table, np.int64) for table in routes.tables])
     out_port, far, far_port = (
         np.array([*(getattr(channel, name) for channel in graph.channels), 0], np.int64)

@@ -81,7 +81,10 @@ def questions_to(up: LiveSubnet, manager_guid: int) -> Questions:
 
 
 def partition_complaints(subnet: Subnet, asking: Questions) -> Iterator[str]:
-    """Yield the differences between P_Key tables of HCAs and the declared partitions; nothing if those are unknown."""
+    """Yield the differences between P_Key tables of HCAs and the declared partitions, or that tables are unreadable.
+
+    Nothing is yielded if partitions or HCAs are unknown.
+    """
     partitions = subnet.partitions
     if isinstance(partitions, Unknown) or partitions is None or isinstance(subnet.hcas, Unknown):
         return
@@ -146,7 +149,7 @@ class Sender(NamedTuple):
 
 
 def weight_complaints(senders: Sequence[Sender], asking: Questions) -> Iterator[str]:
-    """Yield the lanes that paths use and that have no weight in either arbitration table of a port."""
+    """Yield the lanes of paths without weight in either arbitration table of a port, or that tables are unreadable."""
     asked = [
         (sender.guid, _VL_ARBITRATION, block << 16 | sender.port)
         for sender in senders

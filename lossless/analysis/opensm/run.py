@@ -161,7 +161,7 @@ def reading_of(output: str, normalised: str) -> OptionsReading:
 
 
 def options_in(text: str, *, as_meant: bool = False) -> dict[str, str]:
-    """Return the values of an opensm.conf by key, as opensm reads its lines: a ``#`` ends a line anywhere.
+    """Return the values of an opensm.conf by key; a ``#`` ends a line anywhere, as for opensm.
 
     Keys without a value are left out. ``as_meant``: as people read lines, to whom a ``#`` inside a word is part of it.
     """
@@ -184,7 +184,10 @@ def differences(written: dict[str, str], effective: dict[str, str]) -> list[tupl
 
 
 def _value(text: str) -> str | int:
-    """Return a number where a text is one, so that 18 and 0x12 are the same; else the text, without quotes."""
+    """Return a number where a text is one, so that 18 and 0x12 are the same; else the text.
+
+    A text is returned without quotes around it, and without spaces at commas and colons.
+    """
     bare = text.strip().strip('"')
     try:
         return int(bare, 0)
@@ -284,7 +287,7 @@ class LiveSubnet(NamedTuple):
 
 
 def read_configuration(tools: Tools, path: Path, folder: Path) -> OptionsReading:
-    """Let opensm read a configuration file, without any fabric, and return the result."""
+    """Return the result of opensm's reading of a configuration file, without any fabric."""
     target = folder / "effective.conf"
     command = (tools.opensm, "-F", str(path.resolve()), "-c", str(target))
     done = _run(command, _environment(folder, None), READ_S, folder)
@@ -292,8 +295,9 @@ def read_configuration(tools: Tools, path: Path, folder: Path) -> OptionsReading
 
 
 def sweep(tools: Tools, simulation: IbsimFabric, configuration: Path, folder: Path, at: str) -> SweepRun:
-    """Let opensm bring a simulated subnet up once, from the node ``at``; its log and dumps stay in
-    ``folder``.
+    """Return the sweep in which opensm brings a simulated subnet up once, from the node ``at``.
+
+    Its log and dumps stay in ``folder``.
 
     Raises:
         SubnetManagerError: the simulator does not start.

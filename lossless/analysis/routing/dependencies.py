@@ -483,7 +483,10 @@ def first_turns(
 
 
 def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
-    """Return the turns that bounces add; ``bouncing`` has for each such switch whether it uses a second priority."""
+    """Return the turns that bounces add.
+
+    ``bouncing`` has, for each switch that bounces packets, whether it uses a second priority.
+    """
     nothing = [0] * len(moves.channels)
     arrived = [_add(list(nothing), traffic), nothing]
     by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
@@ -541,7 +544,7 @@ def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> I
 def _beyond(wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int) -> Flows:
     """Return the traffic of bounced packets from the switches above to the destinations ``wanted``.
 
-    Packets for the bouncing switch itself may go to any other destination.
+    Switches outside send none. Packets for the bouncing switch itself may go to any other destination.
     """
     own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
     goals = (-1 if wanted & own else wanted) & ~own

@@ -122,7 +122,7 @@ def after_failures(wires: Wires, question: RoutingQuestion, budget: FailureBudge
 def _checked(
     cases: Iterator[FailureCase], question: RoutingQuestion, outcome: FailureOutcome
 ) -> FailureOutcome:
-    """Check cases in turn, and add the first cycle, valley and lost pair to an outcome that does not have one yet."""
+    """Return an outcome with the first cycle, valley and lost pair of further cases, where it does not have one yet."""
     for case in cases:
         verdict = routing_verdict(case.wires, question)
         first_seen = VerdictAfterFailures(verdict, case.failed)

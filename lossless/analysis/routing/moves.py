@@ -182,7 +182,7 @@ def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collectio
 def _layered(
     moves: PolicyMoves, into: Sequence[Sequence[int]], reached: list[int]
 ) -> tuple[list[dict[int, int]], list[int]]:
-    """Search from all destinations at once: return ``layers`` and ``hops`` of :class:`ShortestPaths`.
+    """Return ``layers`` and ``hops`` of :class:`ShortestPaths`, by a search from all destinations at once.
 
     The destinations that each state has a path to are added to ``reached``.
     """
@@ -389,7 +389,10 @@ def valley(wires: Wires, traffic: Flows) -> tuple[str, ...] | None:
 
 
 def _slope(wires: Wires, near: int, far: int) -> int | None:
-    """Return 1 for a channel up, -1 for one down, 0 for one between switches of a tier; None for an unknown tier."""
+    """Return 1 for a channel up, -1 for one down, 0 for one between switches of a tier.
+
+    None where a tier is unknown, or a switch is outside.
+    """
     below, above = wires.tiers[near], wires.tiers[far]
     known = below and above and not {near, far} & wires.outside
     return (above > below) - (above < below) if known else None

@@ -121,7 +121,8 @@ def _ports_between(fabric: Fabric, pairs: Iterable[Pair]) -> dict[Pair, Pair]:
 def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, int]]:
     """Return the pairs of switch numbers whose second switch does not pause packets from the first.
 
-    Outside switches are assumed to have no PFC on links on which this side has none.
+    Empty where the intent does not state which tiers have PFC. Outside switches are assumed to have no PFC on links on
+    which this side has none.
     """
     if fabric.pfc_tiers is None:
         return frozenset()
@@ -311,7 +312,7 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
 
 
 class _Form:
-    """Orders the switches of blocks: identical blocks in the same order, if that is possible without backtracking.
+    """The order of the switches of blocks, the same in identical blocks if that is possible without backtracking.
 
     Switches are distinguished by their properties, by the links that leave their block, then by those within: colors
     are refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the
@@ -350,7 +351,7 @@ class _Form:
             colours[shared] = self._colour(("first", colours[shared]))
 
     def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[Link, int]]]) -> dict[int, int]:
-        """Refine the colors of switches by those of their neighbors until nothing changes."""
+        """Return the colors of switches, refined by those of their neighbors until nothing changes."""
         count = len(set(colours.values()))
         while count < len(colours):
             finer = {

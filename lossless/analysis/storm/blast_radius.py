@@ -130,10 +130,11 @@ class BlastRadius(NamedTuple):
 
 
 def blast_radius(view: View, source: StormSource, groups: ShapeGroups | None = None) -> BlastRadius:
-    """Return how far pauses propagate from one storm source; ``groups`` are those of its shape, if it has any.
+    """Return the blast radius of one storm source; ``groups`` are those of the fabric's shape, if it has any.
 
     Raises:
-        ScenarioError: no such host, port or class; a fabric whose buffers or paths are unknown.
+        ScenarioError: no such host, port or class; a fabric whose buffers or paths are unknown, with a switch of
+            several ASICs, or with too many paths to follow.
     """
     return _Propagation(View(with_computed_buffers(view.fabric)), source, groups).run()
 
@@ -230,7 +231,7 @@ class _Propagation:
         return self._triggers[id(ports)]
 
     def _hop_ns(self, at: int) -> float:
-        """Return the delay of a pause for a channel: PFC frame, cable if known, and response time of the peer."""
+        """Return the delay of a pause for a channel: PFC frame, and cable and response time of the peer if known."""
         ports, speed_bps = self._ports(at, "target"), self.net.channels[at].speed_bps
         cable_m = (ports.cable.known_m if ports is not None else None) or 0
         return _pause_ns(speed_bps, cable_m)
@@ -371,7 +372,11 @@ def _class(view: View, wanted: str | None) -> TrafficClass:
 
 
 def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
-    """Return the host of a storm source, and the channels into the named port or into all ports of the host."""
+    """Return the host of a storm source, and the channels into the named port or into all ports of the host.
+
+    Raises:
+        ScenarioError: no such host or port, or a host without a link.
+    """
     host, colon, port = end.partition(":")
     if host not in view.host_by_name:
         raise ScenarioError(f"no host {host!r} in this fabric{suggestion(host, list(view.host_by_name))}")

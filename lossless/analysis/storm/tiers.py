@@ -213,7 +213,7 @@ def sharing(
 
 
 class WeightSum:
-    """Sums the shares of the egresses ``outs`` of a switch; its work grows with the exclusions of each share.
+    """Sums of the shares of the egresses ``outs`` of a switch; the work grows with the exclusions of each share.
 
     Sums are rounded once (``fsum``), so that the difference is 0 where all these egresses are excluded.
     """

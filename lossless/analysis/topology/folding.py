@@ -49,7 +49,7 @@ Runs = tuple[tuple[int, int], ...]
 
 
 class _Folding:
-    """Assigns every device to an item (box) of the picture, and yields items, frames and edges."""
+    """The items (boxes), frames and edges of a picture; every device is in one item."""
 
     def __init__(self, plan: WiringPlan, shape: str | None) -> None:
         self._plan = plan
@@ -278,7 +278,10 @@ def _or_all(number: int | None) -> int:
 
 
 def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
-    """Yield first number and length of the runs of a row: all single, or the first few, the rest, and the last."""
+    """Yield first number and length of the runs of a row: all single, or the first few, the rest, and the last.
+
+    With fewer than three runs the rest includes the last.
+    """
     if number <= most:
         yield from ((at, 1) for at in range(number))
         return

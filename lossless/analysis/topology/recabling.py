@@ -58,7 +58,7 @@ def _called(after: DeclaredCabling, recabling: RecablingPlan) -> dict[str, str]:
 
 
 class _Fresh:
-    """Generates free device names: each stem is counted on after the highest number in use."""
+    """A source of free device names: each stem is counted on after the highest number in use."""
 
     def __init__(self, stood: set[str], besides: set[str]) -> None:
         self._highest: dict[str, int] = {}

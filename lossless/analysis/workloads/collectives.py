@@ -215,7 +215,10 @@ def _pipeline(k: Fraction, domains: int, microbatches: int) -> Demand:
 
 
 def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
-    """Return the bytes that leave each group of GPUs; groups without outgoing traffic are left out."""
+    """Return the bytes that leave each group of GPUs; groups without outgoing traffic are left out.
+
+    Traffic with storage does not count.
+    """
     if demand.peers == "all":
         return _to_all(demand, group_of, domain)
     if demand.peers == "rank":

@@ -1,4 +1,4 @@
-"""Whether buffers are safe for a collective: its own traffic, and its worst fan-in, run by the packet-level model.
+"""The verdict on buffers for a collective: its own traffic, and its worst fan-in, run by the packet-level model.
 
 The input of the model is traffic between NIC ports, all at once.
 """
@@ -124,7 +124,7 @@ class WorkloadVerdict(NamedTuple):
 
 
 def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
-    """Return whether the buffers of a fabric are safe for a workload.
+    """Return the verdict on the buffers of a fabric for a workload.
 
     A scenario that is too large, or not modeled, is not run; ``not_run`` has the reason.
 
@@ -169,7 +169,10 @@ def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Questio
 
 
 def _collective_traffic(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
-    """Yield the scenario of all traffic of the workload at once, or why there is none; nothing for storage."""
+    """Yield the scenario of all traffic of the workload at once, or why there is none.
+
+    Nothing for storage, or where NIC ports send nothing to each other.
+    """
     placement, demand = estimate.placement, estimate.demand
     if demand.peers == "switch":
         yield "switches that reduce are no part of the packet-level model", 1.0

@@ -226,7 +226,7 @@ def _stated_traffic(known: SourcedTraffic, stated: HeadroomInputs) -> SourcedTra
 
 
 def _lanes(profile: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> SourcedValue:
-    """Return the lanes of a port at a speed: those in the HWSKU, else those of the breakout modes for that speed."""
+    """Return the fewest lanes of a port at a speed: in the HWSKU, else in the breakout modes for that speed."""
     own = {len(port.lanes) for port in hwsku.ports if port.speed_bps == speed_bps}
     if own:
         return SourcedValue(min(own), f"ports of {hwsku.name}")
@@ -531,7 +531,7 @@ def _answer(comparison: HeadroomComparison, answer: MethodResult) -> HeadroomAns
 
 
 def _inputs(case: HeadroomCase) -> Iterator[FormulaInput]:
-    """Yield the input values of the headroom formula, none for a chip without a formula."""
+    """Yield the input values of the headroom formula, none for a chip without a formula or with unknown sizes."""
     asic = case.profile.asic if case.profile else None
     chip = asic_inputs(asic) if asic else None
     if asic is None or chip is None:

@@ -63,7 +63,10 @@ class HeadroomBound(NamedTuple):
 
 
 def headroom_bound(ports: PortSet) -> HeadroomBound | MissingInput:
-    """Return the headroom bound of a lossless group of a port set, for the real cable length where it is known."""
+    """Return the headroom bound of a lossless group of a port set, or the unknown input.
+
+    It is for the real cable length where that is known.
+    """
     link = link_need(ports)
     if isinstance(link, MissingInput):
         return link

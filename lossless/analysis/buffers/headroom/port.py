@@ -125,7 +125,7 @@ def formula_need(ports: PortSet) -> HeadroomNeed | None:
 
 
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
-    """Return the buffer profile of the group that pauses a PFC priority; None for a lossy or missing group.
+    """Return the buffer profile of the group that pauses a PFC priority, as :func:`group_profile` does.
 
     A switch without SONiC computes headroom itself: SONiC's rows of the product do not apply to it.
     """
@@ -135,10 +135,10 @@ def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingIn
 
 
 def group_profile(ports: PortSet, number: int) -> BufferProfile | MissingInput | None:
-    """Return the buffer profile of a lossless group by its number; None for a lossy or missing group.
+    """Return the buffer profile of a lossless group by its number, or the unknown input.
 
-    SONiC uses the numbers in ``pfc_enable`` as those of the groups that it generates (sonic-swss cfgmgr/buffermgr.cpp
-    @e6b0c5b).
+    None: the group is lossy, or it is missing in a file that has buffer pools. SONiC uses the numbers in ``pfc_enable``
+    as those of the groups that it generates (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b).
     """
     group = ports.qos.groups[number]
     if group is None:
@@ -191,7 +191,9 @@ sonic-buildimage device/mellanox/x86_64-nvidia_sn5400-r0/ACS-SN5400/pg_profile_l
 
 
 def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
-    """Return the shortfall of ``size`` against ``xon`` + ``xoff``; 0 up to 1 KiB, or where it need not hold them.
+    """Return the shortfall of ``size`` against ``xon`` + ``xoff``.
+
+    0: it is at most 1 KiB, ``size`` need not hold them, or the pool is unknown.
 
     It must hold them on NVIDIA chips without a shared headroom pool; shipped rows of other chips keep no such relation
     (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b).
@@ -228,6 +230,9 @@ def dynamic_headroom(
     """Return the headroom of a port set by the dynamic buffer model, None where an input is unknown.
 
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
+
+    Raises:
+        QuantityError: an input without physical meaning.
     """
     profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, port_mtu(ports)
     inputs, speed_bps = asic_inputs(profile.asic) if profile else None, fastest_speed(ports)

@@ -1,7 +1,8 @@
 """Credit loops: the verdict on a declared subnet, on given forwarding tables, and on an update from old to new routes.
 
-Without opensm, routes are computed where that reproduces opensm's; routes that can be neither computed nor run are
-*unproven*, never free of loops. Where opensm has run, its own tables are checked (:func:`routes_verdict`).
+Without opensm, routes are computed where that reproduces opensm's, or all turns that an engine can take are checked.
+Where neither is possible, the verdict is *unproven*. Where opensm has run, its own tables are checked
+(:func:`routes_verdict`).
 
 While a subnet manager updates switch after switch, each switch has its old or its new table, for each destination
 independently, and packets that came in by an old hop leave by a new one. So each channel by which a packet for a
@@ -222,7 +223,7 @@ Choices = list[list[int]]
 
 
 class MixedVerdict(NamedTuple):
-    """Whether old and new routes together have a cycle of waits (``loop``, as text); ``why`` is the basis."""
+    """The verdict on old and new routes together: a cycle of waits (``loop``, as text) or none; ``why``: the basis."""
 
     state: Literal["free", "loop", "unproven"]
     why: str

@@ -105,7 +105,7 @@ class _WholeCache(FunctionCache):
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of cached machine code, None if this user has no folder that others cannot write to."""
+    """Return the folder of cached machine code; None if none is this user's, and writable by this user, not by all."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in (
         *sorted(_KERNELS.glob("*.py")),

@@ -128,7 +128,7 @@ def compiled_before(*, rare: bool = False) -> bool:
 
 
 def prepare(*, rare: bool = False) -> None:
-    """Compile the kernel, or load it from the cache, by running the smallest possible network."""
+    """Compile the kernel, or load it from the cache, by running a small network; with ``rare`` also for rare events."""
     holds = (Hold(0, 1, 0, 1),) if rare else ()
     cable = SimCable(0, 1, 1e9, 0)
     Simulation(SimNetwork(2, {}, (cable,), (SimFlow((0, 1), 1),), holds=holds)).advance(1e6)

@@ -83,7 +83,7 @@ CHOICES = {"hash": 1, "in turn": 2, "adaptive": 3, "flowlets": 4, "flow hash": 5
 
 
 class Spreading(NamedTuple):
-    """Arrays of equal-cost links. ``routes[unit, edge]`` is the fan of a switch toward another, -1 at that one itself.
+    """Arrays of equal-cost links. ``routes[unit, edge]`` is the fan of a switch toward another, -1 without one.
 
     A fan is a set of equal-cost links; ``links`` has those of all fans, one fan after another.
     """

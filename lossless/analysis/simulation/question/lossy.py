@@ -89,7 +89,10 @@ def _curved(view: View) -> frozenset[str]:
 
 
 def carrier_class(fabric: Fabric, job: SimClass) -> SimClass | None:
-    """Return the class that carries the trimmed packets of a class, None if its packets are not trimmed."""
+    """Return the class that carries the trimmed packets of a class.
+
+    None: its packets are not trimmed, or that class is not declared with a priority.
+    """
     trimming = fabric.trimming
     if trimming is None or job.lossless or job.name not in trimming.classes:
         return None
@@ -281,7 +284,12 @@ def lossless_classes(view: View) -> Iterator[SimClass]:
 
 
 def _storage_class(view: View, job: SimClass, wanted: str | None) -> SimClass:
-    """Return the traffic class of storage: ``wanted``, else that of the storage network, else that of other DSCPs."""
+    """Return the traffic class of storage: ``wanted``, else that of the storage network, else that of other DSCPs.
+
+    Raises:
+        ScenarioError: no class with a priority has the wanted name, or storage shares the class of the job, or is on
+            a separate network.
+    """
     name = wanted or _class_of_storage(view)
     declared = view.fabric.classes.named(name)
     if wanted is not None and (declared is None or declared.priority is None):
@@ -294,7 +302,11 @@ def _storage_class(view: View, job: SimClass, wanted: str | None) -> SimClass:
 
 
 def _class_of_storage(view: View) -> str | None:
-    """Return the name of the traffic class of the storage network, None where none is declared."""
+    """Return the name of the traffic class of the storage network, None where none is declared.
+
+    Raises:
+        ScenarioError: the storage network is separate from this fabric.
+    """
     network = next((declared for declared in view.fabric.networks if declared.carries_storage), None)
     if network is not None and network.separate:
         raise ScenarioError(

@@ -1,7 +1,8 @@
 """A fabric as a network for frames: its nodes, links and paths, and the DCQCN of its hosts.
 
 Nodes are NIC ports and switches; links have the configuration of their ends. A fabric read from devices names no
-hosts: there every port with PFC that leads to no other switch of the fabric gets a NIC of its own speed. Paths are
+hosts: there a port with PFC, of known speed and cable, that is not down and leads to no other switch of the fabric
+gets a NIC of its own speed. Paths are
 the shortest, one of equal ones at random, as switches choose by hash (ECMP).
 
 Paths may have a cyclic buffer dependency: a frame that waits for link (v, w) holds memory that was filled over link

@@ -235,7 +235,7 @@ def _wred(wred: qos.Wred | None) -> SimWred | None:
 def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> SimWatchdog | None:
     """Return the PFC watchdog of a switch: that of its ports with the shortest detection time.
 
-    None: none runs, or its action is unknown.
+    None: none runs with a known detection time, or its action is unknown.
     """
     kinds = {id(port.qos): _alone(switch, port) for port in switch.ports if port.qos is not None}
     running = [ports.qos for ports in kinds.values() if ports is not None and protection(ports) == "running"]

@@ -104,7 +104,7 @@ def assumed_of_routes(routing: Routing | None) -> Iterator[str]:
 
 
 def _is_of_another_vendor(switch: FabricSwitch) -> bool:
-    """Return whether a chip's vendor is unknown or other than the two whose watchdogs the model has."""
+    """Return whether a chip is unknown or a Barefoot one: the model has the watchdogs of two other vendors."""
     return switch.profile is None or switch.profile.asic.formula == "barefoot"
 
 
@@ -160,7 +160,7 @@ class Scenario(NamedTuple):
 
     @property
     def rate_controls(self) -> tuple[RateControl, ...]:
-        """The congestion control of its senders, one for each kind of them; none of Ultra Ethernet."""
+        """The different congestion controls of its senders; none of Ultra Ethernet."""
         if self.senders is not None:
             return ()
         return _rate_controls((self.topology.host_of[nic] for nic in self.nics), self.question)

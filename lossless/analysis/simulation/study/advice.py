@@ -85,7 +85,7 @@ def _pool(view: View, results: Study, short: list[GroupUse]) -> Iterator[str]:
 
 
 def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
-    """Yield the headrooms to raise, each to its use in runs of the same seeds with unlimited headroom."""
+    """Yield the headrooms to raise, or to configure at all; their use is measured in runs with unlimited headroom."""
     frame = results.scenario.frame_bytes
     short = [use for seed in results.seeds for use in seed.uses if use.drops or use.margin_bytes < frame]
     short.sort(key=lambda use: (-use.drops, use.margin_bytes))

@@ -1,7 +1,7 @@
 """Simulation of a fabric for a question: verdicts of runs, problems for lint rules, and the load on PFC.
 
-Each linked group of switches runs the requested scenario. All paths of an incast end at one port, so they never close a
-cycle; where other paths could close one, all-to-all is run too for lint rules.
+Each part of a fabric (:func:`parts`) runs the requested scenario. All paths of an incast end at one port, so they never
+close a cycle; where other paths could close one, all-to-all is run too for lint rules.
 
 The load on PFC is that of traffic without a standing overload: of the requested traffic, or of a permutation for a
 stress test. A large incast, and a NIC that is dead or slow, pause most of any fabric. They show whether frames are
@@ -149,10 +149,11 @@ def answer(view: View, request: SimulationRequest) -> Answer:
 def load_of(
     view: View, results: Study, request: SimulationRequest, *, with_causes: bool = False
 ) -> tuple[Load | MissingInput | None, PfcLoad | MissingInput]:
-    """Return whether one part of a fabric carries its load, and the load on PFC there.
+    """Return the load that one part of a fabric carries, and the load on PFC there.
 
     The traffic is the requested one, or a permutation where that was a stress test; only the permutation runs with the
-    causes of lost rate. Without congestion control there is nothing to compare PFC with.
+    causes of lost rate, and without them the first result is None. Without congestion control there is nothing to
+    compare PFC with.
     """
     from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load
 

@@ -37,7 +37,7 @@ _VERSIONS = ("lossless", "numba")
 
 
 class ClusterExecutor(Executor):
-    """Submits work to the workers of a client of dask.distributed.
+    """An executor that submits work to the workers of a client of dask.distributed.
 
     ``workers`` is how many batches can run at once when the executor is created, ``least`` the minimum number of items
     of a batch.
@@ -147,8 +147,8 @@ def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> I
 
     Raises:
         QuantityError: the place is invalid.
-        LosslessError: dask.distributed is not installed.
-        ProgramError: no scheduler answers, or a worker has another version.
+        LosslessError: dask.distributed is not installed, or no certificate is configured for a ``tls:`` address.
+        ProgramError: no scheduler answers, or the scheduler or a worker has another version.
     """
     workers = local_workers(place)
     if any(find_spec(name) is None for name in _EXTRA):

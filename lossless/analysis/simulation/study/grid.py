@@ -110,6 +110,7 @@ def checked(grid: Grid) -> Grid:
 
     Raises:
         ScenarioError: naming the field, its value, and what was expected.
+        TypeError: a value is no whole number.
     """
     if not grid.names:
         raise ScenarioError(f"nothing is varied; expected values for at least one of {', '.join(NAMES)}")

@@ -1,4 +1,4 @@
-"""Whether a fabric carries its load: a permutation among all NIC ports, and what takes rate from it.
+"""The load that a fabric carries: a permutation among its NIC ports, and what takes rate from it.
 
 In a permutation every NIC port sends to one other and receives from one other, so a fabric without oversubscription
 could carry all of it at line rate. The same permutation runs under conditions of which each has one cost more: ideal
@@ -84,7 +84,7 @@ class LoadRun(NamedTuple):
 
 
 class EcmpExpectation(NamedTuple):
-    """What hashing alone gives by calculation: max-min fair rates over many draws of the hash, each a share.
+    """The flow rates of hashing alone, by calculation: max-min fair rates over many draws of the hash, each a share.
 
     ``choices`` is the number of links that the first switch of a flow chooses among; the ranges are from the lowest to
     the highest tenth of the draws, around the median.
@@ -97,7 +97,7 @@ class EcmpExpectation(NamedTuple):
 
 
 class Load(NamedTuple):
-    """Whether a fabric carries a permutation of its NIC ports: the runs, each with one cost more than the one before.
+    """The load of a permutation of the NIC ports of a fabric: the runs, each with one cost more than the one before.
 
     ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading (seed 1),
     ``window_us`` the time in which flow rates of the last run are measured. ``stand_ins`` name the congestion
@@ -138,7 +138,7 @@ class Load(NamedTuple):
 
 
 def load_of(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> tuple[Load | None, PfcLoad]:
-    """Return whether a permutation is carried, and the load on PFC; without causes only the latter, by one condition.
+    """Return the load of a permutation, and the load on PFC; without causes only the latter, by one condition.
 
     Raises:
         ScenarioError: it would take more events than ``limits`` allow.
@@ -271,7 +271,10 @@ def _window_steps(scenario: Scenario) -> int:
 
 
 def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[float, float]:
-    """Return the mean flow rate, and that of the slowest tenth, in a window in which all flows send."""
+    """Return the mean flow rate, and that of the slowest tenth, in a window in which all flows send.
+
+    Both are parts of the ideal rates.
+    """
     steps = _window_steps(of.scenario)
     end_ns = steps * ideal.step_ns
     # More than a NIC port at line rate sends: no flow ends in the window.
@@ -307,7 +310,7 @@ def _range(values: Sequence[float]) -> Range:
 
 
 def _expected(scenario: Scenario, ideal: _Ideal) -> EcmpExpectation | None:
-    """Return the flow rates of hashing by calculation, None where no flow has a choice."""
+    """Return the flow rates of hashing by calculation, as parts of the ideal ones, None where no flow has a choice."""
     routes, wires = scenario.routes, scenario.topology.wires
     between = grouped((frozenset((wire.a, wire.b)), at) for at, wire in enumerate(wires))
     leaf_pairs: set[tuple[int, int]] = set()
@@ -355,7 +358,7 @@ def _tenths(values: Sequence[float]) -> Range:
 
 
 def pfc_load(scenario: Scenario, seeds: Sequence[SeedResult]) -> PfcLoad:
-    """Return the part of the traffic that PFC holds back, over the seeds of a scenario."""
+    """Return the load on PFC over the seeds of a scenario."""
     by_length = sorted(seeds, key=lambda seed: seed.pauses.longest_ns / seed.pauses.longest_limit_ns)
     longest = by_length[len(seeds) // 2].pauses
     return PfcLoad(

@@ -55,7 +55,7 @@ def lossy_sweep(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
-    """Try every setting of a grid on a scenario whose class is lossy.
+    """Return the sweep of a grid's settings on a scenario whose class is lossy.
 
     ``executor`` does the work if given, as that of :func:`.sweep.sweep`; ``progress`` is called with how many settings
     are done of how many.

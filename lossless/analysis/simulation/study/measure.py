@@ -199,7 +199,7 @@ class PoolUse(NamedTuple):
 
 
 class PropagationExtent(NamedTuple):
-    """How far pauses propagate: hops, paused switch ports and paused NIC ports, and how many of both there are."""
+    """The extent of pauses: hops, paused switch ports and paused NIC ports, and the numbers of all such ports."""
 
     hops: int
     switch_ports: int
@@ -446,7 +446,7 @@ def _propagation(state: SimState, index: ArrayIndex) -> PropagationExtent:
 
 
 def _pause_times(state: SimState, job: Any) -> PauseTimes:
-    """Return how long transmitters of the class were paused; ``job`` are their queues, in the order of links."""
+    """Return the pause times of the class; ``job`` are its queues, in the order of links."""
     longest_ps = longest_pauses(state)[job]
     limits_ps = LONGEST_PAUSE_QUANTA * QUANTUM_BYTES * state.links["ps_per_byte"]
     at = int((longest_ps / limits_ps).argmax())

@@ -171,7 +171,7 @@ def _kinds(groups: Any, among: Iterable[int], *fields: str) -> tuple[int, ...]:
 
 
 def queue_name(simulation: Simulation, at: int, names: NodeNames) -> str:
-    """Return the name of a queue, or of the group at the other end of its link: both ends, and the class."""
+    """Return the name of a queue, or of the group at the other end of its link: both ends, and one class of several."""
     link, number = divmod(at, simulation.index.classes)
     sender, receiver = names.ends(link)
     which = f", class {number}" if simulation.index.classes > 1 else ""
@@ -214,7 +214,7 @@ class Limit(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When an event (first mark, PAUSE, drop or watchdog trigger) first happened; None: never."""
+    """The first time of an event (mark, PAUSE, drop or watchdog trigger), None where it never happened."""
 
     name: str
     at_us: float | None
@@ -237,7 +237,7 @@ class Recording(NamedTuple):
 
 
 def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -> Recording:
-    """Run a seed of a scenario up to a time, and once more with probes.
+    """Return the recording of a seed of a scenario, run up to a time and once more with probes.
 
     Raises:
         ScenarioError: no traffic passed a switch until then.
@@ -252,7 +252,9 @@ def record(instance: ScenarioInstance, seed: int, until_ns: float, title: str) -
 
 
 def record_run(simulation: Simulation, names: NodeNames, seed: int, until_ns: float, title: str) -> Recording:
-    """Run a simulation up to a time, and once more with probes; ``names`` has the names of its nodes and links.
+    """Return the recording of a simulation, run up to a time and once more with probes.
+
+    ``names`` has the names of its nodes and links.
 
     Raises:
         ScenarioError: no traffic passed a switch until then.

@@ -96,7 +96,7 @@ _HALVINGS = 4
 
 
 class PeerReactionLimit(NamedTuple):
-    """Frames are dropped where peers take ``allowed_ns`` to obey PFC, and none where they take ``safe_ns``.
+    """Two reaction times of peers to PFC: with ``allowed_ns`` frames are dropped, with ``safe_ns`` none.
 
     ``place`` is the port that dropped most.
     """
@@ -109,8 +109,9 @@ class PeerReactionLimit(NamedTuple):
 def peer_reaction_limit(view: View, results: Study, limits: Limits) -> PeerReactionLimit | None:
     """Return the longest reaction time of peers without drops, of a study in which frames were dropped.
 
-    None where frames are dropped even if peers obey at once, or the cause is another: a queue that refused frames, a
-    shared headroom pool that ran short, or headroom below the vendor's row or formula.
+    None where frames are dropped even if peers obey at once, where there is neither a vendor's row nor a formula, or
+    where the cause is another: a queue that refused frames, a shared headroom pool that ran short, or headroom below
+    row or formula.
     """
     worst = _worst(results)
     pools = [
@@ -179,7 +180,7 @@ _EVENTS_PER_HOP = 3
 
 
 class Times(NamedTuple):
-    """Durations that bound a run: a step at line rate, the longest run, and the time without growth that ends it.
+    """Durations that bound a run: a step at line rate, the horizon, and the time without growth that ends it.
 
     A pause that goes on at the end of the run is followed until it is ``watch_ns`` old: a watchdog has checked it then.
     """
@@ -204,10 +205,10 @@ class Study(NamedTuple):
 
 
 def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], None] | None = None) -> Study:
-    """Run a scenario with each of its seeds; ``progress`` is called with how many are done of how many.
+    """Return the results of a scenario with each of its seeds; ``progress`` gets how many are done of how many.
 
     Raises:
-        ScenarioError: the runs would take more events than ``limits`` allow.
+        ScenarioError: no seed is to be run, or the runs would take more events than ``limits`` allow.
     """
     seeds = seeds_of(scenario, limits)
     first = instantiate(scenario, 1)
@@ -271,10 +272,11 @@ def is_random(scenario: Scenario) -> bool:
 def follow(
     instance: ScenarioInstance, seed: int, times: Times, go_on: Callable[[], bool] | None = None
 ) -> SeedResult:
-    """Run one seed: at least a step, then until no maximum has grown for ``quiet_ns``, never beyond the horizon.
+    """Return the result of one seed, run for at least a step, then until no maximum has grown for ``quiet_ns``.
 
-    Then late transfers of a lossy class are compared with a run without loss; for a lossless class current pauses are
-    followed, unless there is a dead NIC or a deadlock.
+    This part ends at the horizon. Then late transfers of a lossy class are compared with a run without loss, for
+    which both runs may go on longer; for a lossless class current pauses are followed, unless there is a held NIC or
+    a deadlock.
     """
     simulation = Simulation(instance.network, seed)
     has_hold = bool(instance.network.holds)
@@ -400,7 +402,7 @@ def lossy_horizon_ns(least_ns: float) -> float:
 
 
 def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
-    """Return when a run ends at the latest; a dead NIC is followed until the watchdog has had its time twice."""
+    """Return the horizon of a run; with a dead NIC the watchdog has had its time twice by then."""
     if scenario.is_lossy:
         return lossy_horizon_ns(step_ns)
     longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(scenario)

@@ -118,7 +118,7 @@ def sweep(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
-    """Try every setting of a grid on a scenario, each for ``horizon_ns``.
+    """Return the sweep of the valid settings of a grid on a scenario, each followed for ``horizon_ns``.
 
     ``executor`` does the work if given: processes and machines are sent plain data. Otherwise threads do, as many as
     ``limits`` allow. ``progress`` is called with how many settings are done of how many.
@@ -323,7 +323,7 @@ BATCHES_PER_WORKER = 8
 
 
 class WorkerPool(Generic[_Task, _Item, _Result]):
-    """Maps ``work`` over batches: it gets the task, a batch, and, in threads, a function that returns whether to stop.
+    """Workers that map ``work`` over batches: it gets task, batch and, in threads, a function that tells when to stop.
 
     ``workers`` is how many batches can run at once.
 

@@ -189,7 +189,7 @@ class Trial(NamedTuple):
 
 
 class StoppedError(Exception):
-    """Raised to end the work of a worker whose remaining results are no longer needed."""
+    """The end of the work of a worker whose remaining results are no longer needed."""
 
 
 def trials(
@@ -273,7 +273,7 @@ class Bench:
     def trial(
         self, setting: TrialSetting, horizon_ns: float, go_on: Callable[[], bool] | None = None
     ) -> Trial:
-        """Follow the network up to the horizon under a setting, or until ``go_on`` returns false."""
+        """Return the results of the network under a setting at the horizon, or when ``go_on`` has returned false."""
         self._simulation.restart(self._seed)
         self._set(setting)
         self._simulation.advance(horizon_ns, go_on)
@@ -414,7 +414,7 @@ def _margin(groups: Any) -> int | None:
 
 
 def _promised(state: SimState) -> Any:
-    """Return the sum of the groups' headrooms of each memory unit; groups in hosts have none."""
+    """Return the sum of the groups' headrooms of each memory unit, in bytes; groups in hosts have none."""
     units = np.maximum(state.groups["unit"], 0)
     return np.bincount(units, state.groups["headroom_bytes"], len(state.units)).astype(np.int64)
 

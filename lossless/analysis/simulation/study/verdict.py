@@ -116,7 +116,7 @@ _HALVES = (
 
 
 class Range(NamedTuple):
-    """The least, the median and the largest value of a measure over the seeds."""
+    """The range of a measure, from its least to its most, and its median."""
 
     least: float
     median: float

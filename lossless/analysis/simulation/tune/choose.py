@@ -126,7 +126,7 @@ class Rejected(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """Why a parameter is changed, or stays as configured, at one kind of port; None: no value, as without ECN."""
+    """The reason why a parameter is changed, or not, at one kind of port; None: no value, as without ECN."""
 
     kind: PortKind
     parameter: str
@@ -251,9 +251,10 @@ class _Seen(NamedTuple):
 class Chooser:
     """The choice of a proposal among everything that was tried.
 
-    A proposal is safe, its p99 queueing delay is no longer than that of the configured setting and within the bound,
-    it raises no objection, changes only what has an effect, gains enough in one figure to be worth a change, and loses
-    in none. What trades one for another is in the front, for a person to decide.
+    A proposal is safe, raises no objection, and changes only what has an effect. Where the configured setting is safe,
+    the p99 queueing delay of a proposal is no longer than its own and within the bound, and the proposal gains enough
+    in one figure to be worth a change, and loses in none. What trades one for another is in the front, for a person to
+    decide.
     """
 
     def __init__(
@@ -363,9 +364,10 @@ class Chooser:
         return f"no setting that was tried keeps the p99 queueing delay at {now.searched.queue_us:,.0f} us or below"
 
     def _may_be_proposed(self, found: Kpis) -> bool:
-        """Return whether a setting's queues are short enough, and with the search's seeds no figure is worse than now.
+        """Return whether a setting's queues are short enough, and time in pause and JCT Ratio not much worse than now.
 
-        What is safe may be worse in all else than what is not.
+        Much is more than a step of comparison, with the search's seeds. What is safe may be worse in both than what is
+        not.
         """
         if found.queue_us > self._limits_us[0]:
             return False

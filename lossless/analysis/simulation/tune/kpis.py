@@ -151,7 +151,10 @@ class SeedFigures(NamedTuple):
 
 
 def seed_figures(cases: Sequence[Case], tried: Tried) -> tuple[SeedFigures, ...]:
-    """Return the compared figures seed by seed; a workload without randomness has the same figures under each."""
+    """Return the compared figures seed by seed, without those of cases with a dead NIC.
+
+    A workload without randomness has the same figures under each seed.
+    """
     timed = [(case, trials) for case, trials in zip(cases, tried, strict=True) if not case.dead_nic]
     seeds = max((len(trials) for _, trials in timed), default=0)
     return tuple(

@@ -218,8 +218,8 @@ def in_order(values: Mapping[str, int]) -> bool:
 def threshold_axes(*, dynamic: bool, least_bytes: int, most_bytes: int) -> tuple[Axis, ...]:
     """Return the axes of thresholds without values: of alpha where thresholds are ``dynamic``, and of the curve.
 
-    ``least_bytes`` and ``most_bytes`` are the ends of the ECN thresholds of the slowest ports, equal where marking
-    changes nothing.
+    ``least_bytes`` and ``most_bytes`` are the ends of the ECN thresholds of the slowest ports. The curve has axes only
+    where the first is below the second.
     """
     axes = [Axis("dynamic_th", (), DYNAMIC_TH[0], DYNAMIC_TH[-1])] if dynamic else []
     if least_bytes < most_bytes:

@@ -254,7 +254,7 @@ def tune(
     executor: Executor | None = None,
     progress: TuneProgress | None = None,
 ) -> Tuned:
-    """Find the best thresholds of the first class of the workloads; the search tries at most ``evaluations`` settings.
+    """Return the best thresholds of the first class of the workloads; at most ``evaluations`` settings are searched.
 
     Raises:
         ScenarioError: the class has nothing to tune, or a setting of one workload takes more events than ``limits``.
@@ -288,7 +288,7 @@ def _cases(workloads: Workloads, limits: Limits, *, fresh: bool) -> tuple[Case, 
 
 
 class _Tuning:
-    """One tuning under way: its workers, its counts of settings and events, and the current thresholds."""
+    """One tuning under way: its workers, its counts of settings and events, and the configured thresholds."""
 
     def __init__(
         self,
@@ -306,7 +306,7 @@ class _Tuning:
         self._batch, self._events, self._done = 1, 0, 0
 
     def run(self) -> Tuned:
-        """Search settings, choose the best robust one, and compare it with each preset."""
+        """Return the settings that were tried, the best robust one of them, and its comparison with each preset."""
         unmarked = self._probe()
         axes = self._axes(unmarked)
         search = ThresholdSearch(
@@ -369,7 +369,11 @@ class _Tuning:
     def _axes(self, unmarked: Tried) -> tuple[Axis, ...]:
         """Return the axes of the curve, between the bytes in flight and the deepest queue without marks.
 
-        Alpha is no axis: it is tried at the best curve, as it changes nothing where PFC stays silent.
+        Alpha is no axis there: it is tried at the best curve, as it changes nothing where PFC stays silent. Without
+        DCQCN it is the only one.
+
+        Raises:
+            ScenarioError: nothing can be tuned.
         """
         slowest, fastest = self._kinds[0].rate_bps, self._kinds[-1].rate_bps
         least = round(reaction_ns(round(slowest)) * slowest / 8e9)
@@ -415,7 +419,7 @@ class _Tuning:
     def _compared(
         self, ranked: Sequence[TriedSetting], chosen: Choice | None, fresh: Kpis | None
     ) -> tuple[Standing, ...]:
-        """Return the comparison of the chosen setting with the configured one and each preset."""
+        """Return the comparison of the chosen setting with each preset; the configured one may be among these."""
         names = [name for name, _ in self._problem.presets]
         shown = self._shown([Attempt(variant=at, whole=True) for at in range(2, 2 + 2 * len(names))])
         best = None if chosen is None else chosen.row.kpis

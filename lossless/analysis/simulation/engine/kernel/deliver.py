@@ -76,7 +76,10 @@ def ask_for_credit(w: World, flow: Any, frame: Any, arrives_at: int) -> None:
 
 @kernel
 def _hear(w: World, puller: Any) -> None:
-    """Take the requests that have arrived by now, and put senders with new ones into the list of open requests."""
+    """Take the requests that have arrived by now, and put their senders into the list of open requests.
+
+    Only senders that request more than before, or of which a packet was trimmed, are put there.
+    """
     while puller.first_ask >= 0:
         ask = w.asked[np.uint64(puller.first_ask)]
         if ask.at > w.clock.now:

@@ -192,9 +192,9 @@ def hashed(salt: Any, place: int, flow: int, value: int) -> int:
 
 
 class World(NamedTuple):
-    """The state of a simulated fabric; ``engine.records`` documents the fields of each array.
+    """The state of a simulated fabric; ``engine.records`` documents the fields of its structured arrays.
 
-    Indexes are made unsigned where they are used: of a signed one the compiled code would test each time whether it
+    Indexes on frequent paths are made unsigned: of a signed one the compiled code would test each time whether it
     counts from the end. ``classes`` is the number of classes of a link, ``bits`` how many bits of an agenda entry are
     its slot.
     """

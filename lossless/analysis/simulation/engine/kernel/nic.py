@@ -255,7 +255,10 @@ def next_flow(w: World, link: Any, from_ps: int) -> Any:
 
 @outlined
 def receive(w: World, at: int, number: int) -> None:
-    """Take a frame into a receive buffer that may drain slower than the link fills it; above XOFF, pause the switch."""
+    """Take a frame into a receive buffer that may drain slower than the link fills it.
+
+    A frame of a PFC class that leaves it above XOFF pauses the switch.
+    """
     frame, which = w.frames[np.uint64(number)], w.links[np.uint64(at)].receiver
     receiver = w.receivers[np.uint64(which)]
     drain(receiver, w.clock.now)

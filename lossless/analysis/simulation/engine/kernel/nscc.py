@@ -371,7 +371,7 @@ def adapts_or_ignores(
 
 @kernel
 def lose(w: World, flow: Any, sender: Any, news: Any) -> None:
-    """Process the loss of a trimmed or missing packet at its sender: NSCC makes the window smaller."""
+    """Process the loss of a trimmed or missing packet at its sender: NSCC cuts the window, unless it ignores losses."""
     window = w.windows[np.uint64(sender.window)]
     if window.control == NSCC:
         _trimmed(w, flow, sender, window, news)
