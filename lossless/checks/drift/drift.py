@@ -160,7 +160,10 @@ def fabric_drift(
     report: Report,
     progress: Callable[[int, int], None] | None = None,
 ) -> FabricDrift:
-    """Compare configurations, each with its switch of a fabric; ``intent`` is the file that declares the fabric."""
+    """Return the differences of configurations, each from its switch of a fabric.
+
+    ``intent`` is the file that declares the fabric.
+    """
     devices, problems = _matched(fabric, running)
     drifts = tuple(_compared(devices, fabric, intent, report, progress))
     missing = tuple(switch.name for switch in fabric.switches if switch.name not in devices)

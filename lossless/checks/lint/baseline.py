@@ -97,7 +97,7 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _united(first: BaselineEntry, second: BaselineEntry) -> BaselineEntry:
-    """Merge two entries of a baseline for one finding: the graver severity, each element as often as in either."""
+    """Return the entry that two become for one finding: the graver severity, each element as often as in either."""
     severity = min(first.severity, second.severity, key=SEVERITIES.index)
     return BaselineEntry(severity, Counter(first.elements) | Counter(second.elements))
 

@@ -1,4 +1,4 @@
-"""Lint again: only of files that changed, after fixes, after a patch, and of two states that are compared.
+"""Repeated lint: of files that changed alone, after fixes, after a patch, and of two states that are compared.
 
 An edit of a fix leaves the rest of a file alone. One finding's edits are made together or not at all; if two findings
 need different changes of one place, the first one makes its own, and the files are checked again for another round.
@@ -66,7 +66,7 @@ Mark = tuple[int, int, int] | str | None
 
 
 def mark_of(file: str) -> Mark:
-    """Return the mark of a file as it is now on the disk: time, size and inode; None for a missing file."""
+    """Return the mark of a file as it is now on the disk: time, size and inode; None if it is not there."""
     try:
         status = os.stat(file)
     except OSError:
@@ -122,10 +122,10 @@ class LintCache:
     def check(
         self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
     ) -> Report:
-        """Check files as ``check_files`` does, and reuse the results of SONiC devices.
+        """Return the report of files as ``check_files`` does, with kept results of SONiC devices.
 
-        Results of a file are valid while its mark and the rules that are chosen for it stay the same, and the marks of
-        all files but SONiC's.
+        Results of a file are valid while its mark and the rules that are chosen for it stay the same, the marks of all
+        files but SONiC's, and whether devices are compared.
         """
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]
@@ -244,9 +244,9 @@ def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool
 def _round(
     by_file: dict[str, Document], fixable: list[Finding], before: Sequence[Finding], check: Check
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
-    """Fix the given findings together; where that causes a warning or error, one by one, without those that do.
+    """Return the documents after fixes, the findings that were fixed and refused, and those of a check after that.
 
-    Returns the documents, the findings that were fixed and refused, and the findings of a check after that.
+    The given findings are fixed together; where that causes a warning or error, one by one, without those that do.
     """
     edited, fixed = edited_documents(by_file, fixable)
     after = check(tuple(edited.values())) if fixed else before

@@ -1,4 +1,4 @@
-"""Checks deployed devices: each by itself, then all together."""
+"""Checks of deployed devices: each by itself, then all together."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
 
 
 def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
-    """Check one SONiC device by itself, and return its report and its summary for comparisons."""
+    """Return the report of one SONiC device by itself, and its summary if devices are compared."""
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import name_in_intent
@@ -176,7 +176,7 @@ def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:
 
 
 def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
-    """Return the fabric with each cable as long as the longest one in the intent with the same configured length.
+    """Return the fabric with cables of the configured lengths in ``longest_m`` as long as the longest in the intent.
 
     So ports with the same configured length stay equal.
     """

@@ -1,4 +1,4 @@
-"""Check the files of a run together: intents first, since they declare the targets of devices."""
+"""The check of the files of a run: intents first, since they declare the targets of devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FEWEST_INTENTS = 16
 
 
 def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
-    """Check files and return their report; several processes check many devices, or many intents without devices."""
+    """Return the report of files; several processes check many devices, or many intents without devices."""
     if _are_many_intents(candidates):
         from lossless.checks.lint.intents import check_intents
 
@@ -39,7 +39,7 @@ def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
 
 
 def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declarations]:
-    """Check documents and facts of hosts that are already read; return the report and the declarations of intents."""
+    """Return the report of documents and facts of hosts that are already read, and the declarations of intents."""
     split = merged([devices_in(document) for document in inputs.documents])
     inputs = inputs._replace(documents=split.documents, problems=(*inputs.problems, *split.problems))
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
@@ -50,7 +50,7 @@ def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declaratio
 
 
 def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> Report:
-    """Check devices in several processes, together with inputs that are already read."""
+    """Return the report of devices, which several processes check, and of inputs that are already read."""
     from lossless.checks.lint.workers import check_in_processes
 
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)

@@ -1,4 +1,4 @@
-"""Takes findings away that suppressions and baselines accept, checks these, and reads suppressions in files.
+"""The filter of findings that suppressions and baselines accept, the check of these, and suppressions in files.
 
 Which finding replaces which was decided before: a replaced finding does not come back if its replacement is accepted.
 
@@ -222,7 +222,10 @@ class _Filter:
         yield from (document for document in documents if document is not None and document.file in files)
 
     def _fail_on(self) -> str | None:
-        """Return the severity from which configurations fail the run, the least if they differ; None if none has it."""
+        """Return the severity from which configurations fail the run, the least if they differ; None if none has it.
+
+        For a file without one it is error, where another file has one.
+        """
         configured = {
             None if configuration is None else configuration.fail_on
             for configuration in map(self._lookup.of, self._report.documents)
@@ -255,7 +258,7 @@ def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:
 
 
 class _Places(Protocol):
-    """Where the keys and texts of a commented file are: the key on a line, and whether a number sign is in a text."""
+    """The places of keys and texts in a commented file: the key on a line, and whether a number sign is in a text."""
 
     def path_at(self, line: int) -> Path | None:
         """Return the path of the outermost key on a line, None where there is none."""

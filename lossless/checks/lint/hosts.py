@@ -1,4 +1,4 @@
-"""Checks hosts by their facts, and switches of systems other than SONiC by their configurations.
+"""Checks of hosts by their facts, and of switches of systems other than SONiC by their configurations.
 
 Hosts are checked against their intent, against the switches they are attached to, and by themselves. Configurations
 of such switches are read into the same model and checked by the rules of fabrics that apply to them; findings are
@@ -47,7 +47,7 @@ _OTHER_PORT = "a port of a host that is not on the fabric of its intent"
 def check_hosts(
     inputs: Inputs, fabrics: Sequence[Fabric], switches: Sequence[DeviceSummary], settings: Settings
 ) -> DeviceResult:
-    """Check the hosts whose facts were read; ``switches`` are the summaries of switches whose files were read."""
+    """Return the results of the hosts whose facts were read; ``switches`` are the summaries of the switches read."""
     read = hosts_of(inputs.facts, settings.profile_dirs)
     declaring = _declaring(fabrics)
     neighbors = (end.neighbor[0] for switch in switches for end in switch.ends if end.neighbor)
@@ -268,7 +268,7 @@ def _end(host: str, qos: HostQos, attached: Attachment, alias: str | None) -> Li
 
 
 def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceResult:
-    """Check switches of systems other than SONiC, each by itself, and return their report and summaries."""
+    """Return the report and summaries of switches of systems other than SONiC, each checked by itself."""
     from lossless.checks.rules.device_summary import summary_of_switch
 
     systems = [(document, read_switch(document, settings.dscps_of(document.file))) for document in documents]

@@ -1,4 +1,4 @@
-"""Checks many intents in several processes, and adds the findings of traffic simulations to a report.
+"""Checks of many intents in several processes, and the findings of traffic simulations in a report.
 
 A file that may have suppressions is read once more, in this process.
 """
@@ -50,9 +50,9 @@ class _IntentFile(NamedTuple):
 
 
 def check_intents(candidates: Sequence[Candidate], settings: Settings) -> Report | None:
-    """Check files of which none is a device's, as ``check_files`` does.
+    """Return the report of files of which none is a device's, as ``check_files`` does.
 
-    Returns None where one has facts of a host: hosts are compared with the fabrics, which do not leave their process.
+    None: one has facts of a host, and hosts are compared with the fabrics, which do not leave their process.
     """
     for candidate in candidates:
         # What is looked up here is known to every copy, and counts as used.

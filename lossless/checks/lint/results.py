@@ -1,4 +1,4 @@
-"""Joins the reports of rules on intents, subnets, devices and hosts to the report of a run.
+"""The report of a run, joined from those of rules on intents, subnets, devices and hosts.
 
 Where the switches of a fabric run several systems, each rule of fabrics sees the switches to which it applies.
 """

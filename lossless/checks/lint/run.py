@@ -1,4 +1,4 @@
-"""Runs rules over a subject: violations of one cause are added up, missing inputs are counted; settings and reports.
+"""Rules run on a subject: violations of one cause are added up, missing inputs are counted; settings and reports.
 
 Every subject that is checked gives a :class:`Report`; the reports of a run are added to one, from which
 :mod:`lossless.interfaces.api.lint` removes accepted findings. A report has the effects of a change too, if files were
@@ -38,7 +38,7 @@ RULE_PAGES = "docs/rules/"
 
 
 def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
-    """Run rules on a subject and return the report; ``form`` is the notation of objects in its files."""
+    """Return the report of rules on a subject; ``form`` is the notation of objects in its files."""
     findings: list[Finding] = []
     not_checked: list[UncheckedRule] = []
     for rule in rules:

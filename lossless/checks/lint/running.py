@@ -1,4 +1,4 @@
-"""Runs the rules about running state: each device by itself, then all together.
+"""Rules about running state, run on each device by itself, then on all together.
 
 A switch with several ASICs is seen by rules of one device as each ASIC by itself, with its own configuration.
 """

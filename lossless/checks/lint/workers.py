@@ -1,4 +1,4 @@
-"""Check many files in several processes, which return small results: findings, places to show, summaries."""
+"""Checks of many files in several processes, which return small results: findings, places to show, summaries."""
 
 from __future__ import annotations
 
@@ -53,9 +53,12 @@ def check_in_processes(
     read_file: Callable[[Candidate], Inputs] = read,
     load: Callable[[str], Document] = load_configuration,
 ) -> DeviceWork:
-    """Check the files of devices in several processes; raises LosslessError as :func:`in_processes` does.
+    """Return the results of rules on the files of devices, which several processes check.
 
     ``read_file`` reads a file, ``load`` reads its document again if a report shows more of it than was kept.
+
+    Raises:
+        LosslessError: a process was ended from outside.
     """
     from lossless.checks.rules.registry import rules_for
     from lossless.formats.inputs.devices import DeviceReader
@@ -97,7 +100,7 @@ def in_processes(
 
 
 def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
-    """Check the devices in one file, and keep of its text only the places that reports may show.
+    """Return the results of rules on the devices in one file, with the places of its text that reports may show.
 
     A file with other inputs is not checked, but returned in ``others``.
     """

@@ -1,4 +1,4 @@
-"""Assembles the steps of a safe order into a plan: groups of devices, the rows they change, time and ports needed.
+"""The plan of a safe order's steps: groups of devices, the rows they change, time and ports needed.
 
 The rollback from after each step is a safe order of its own, back to the start. If packet-level simulations are
 required too, they must have no new finding in a state between steps: of one switch of each kind, with its rows there.
@@ -229,7 +229,7 @@ class _StepPart(NamedTuple):
 
 
 class _Assembly:
-    """Turns steps of one search into steps of a plan."""
+    """The assembly of steps of a plan from those of one search."""
 
     def __init__(self, search: Search, limits: PlanLimits) -> None:
         self.change, self.states, self.limits = search.change, search.states, limits

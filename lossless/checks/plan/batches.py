@@ -312,7 +312,7 @@ class Batch(NamedTuple):
     """Units that are brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
 
     ``before`` and ``after`` are the numbers of the units that are done; ``why`` is the reason why it is no patch, empty
-    for a patch, a session and manual work.
+    for a patch and a session.
     """
 
     how: How
@@ -352,7 +352,7 @@ class Step(NamedTuple):
 
 
 class Position(NamedTuple):
-    """How far a change is: the units that each kind of switch has done, and the stage of each kind of hosts.
+    """The progress of a change: the units that each kind of switch has done, and the stage of each kind of hosts.
 
     ``restarted``: jobs send no DSCP that goes; ``recabled``: cables have their new lengths; ``stopped``: no job runs.
     """

@@ -1,11 +1,12 @@
-"""Whether traffic of jobs is safe in a state of a fabric, according to rules, trace and closed forms.
+"""Dangers to the traffic of jobs in a state of a fabric, according to rules, trace and closed forms.
 
 A state is evaluated by its parts: each switch once for each configuration that it can have on the way, and the two
 ends of a link once for each pair of behaviors that can meet there. So every subset of finished switches is covered,
 without building any of the fabrics.
 
-A rule counts if it concerns a DSCP that jobs send (:mod:`lossless.checks.trace.findings`): a partly configured class
-without traffic harms no job.
+Rules of severity error count, and those in ``WARNINGS``, for findings that concern a DSCP that jobs send
+(:mod:`lossless.checks.trace.findings`) or the whole buffer of a switch: a partly configured class without traffic
+harms no job.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class DeviceVerdict(NamedTuple):
 
 
 class Evaluator:
-    """Evaluates states of a fabric. ``states`` counts the configurations of switches and the links evaluated so far."""
+    """The evaluation of states of a fabric; ``states`` counts configurations of switches and links evaluated so far."""
 
     def __init__(self, find_hardware: FindHardware) -> None:
         self.states = 0

@@ -412,7 +412,7 @@ def told_of(document: Document, running: Switch) -> str:
 
 
 class _SessionWriter:
-    """Writes the configurations that a switch has on the way, and the commands between two of them."""
+    """The configurations that a switch has on the way, in its system's words, and the commands between two of them."""
 
     def __init__(self, target: Switch, running: Switch, document: Document | None) -> None:
         self._system = dialect(target.format)

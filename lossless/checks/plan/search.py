@@ -1,4 +1,4 @@
-"""Finds the order of a change, and its progress: in each step any number of switches and hosts can be done at once.
+"""The order of a change, and its progress: in each step any number of switches and hosts can be done at once.
 
 The search knows no change by name. A step takes every unit that is safe beside all states in which the other
 switches and hosts can be in it; other units wait for a later step. Existing queue pairs keep the DSCP that
@@ -242,7 +242,7 @@ class Search:
 
 
 class _StepSearch:
-    """Fill one step with safe units; ``by_hand``: with manual work on switches only."""
+    """The search for the safe units of one step; ``by_hand``: of manual work on switches alone."""
 
     def __init__(
         self,

@@ -209,7 +209,7 @@ def _mixed(before: Switch, after: Switch, dscps: frozenset[int], parts: frozense
 
 
 class _Mixing:
-    """Takes the parts that are done from the switch after the change, all others from the one before it."""
+    """The parts that are done, of the switch after the change, and all others, of the one before it."""
 
     def __init__(self, dscps: frozenset[int], parts: frozenset[str]) -> None:
         self.dscps, self.parts = dscps, parts
@@ -337,7 +337,7 @@ def _replaced(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit:
 
 
 def _upgrade(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit | None:
-    """Return the unit by which a switch gets another release, None if it keeps its own."""
+    """Return the unit by which a switch gets another release, None if it keeps its own or one of both is unknown."""
     before, after = release_of(running), release_of(target)
     if before == after or before is None or after is None:
         return None

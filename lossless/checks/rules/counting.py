@@ -167,7 +167,8 @@ def switched_off(state: DeviceState, group: str) -> PlacedReading | None:
 def difference(placed: PlacedReading, earlier: PlacedReading, now: int, then: int) -> Count | MissingInput:
     """Return the count from an earlier value to a later one; a counter that was reset counts from 0.
 
-    It is a missing input where the earlier value is at its ceiling, or the counter was cleared between the two values.
+    It is a missing input where the earlier value is at its ceiling, or where the value fell and counts since another
+    clear.
     """
     if earlier.reading.is_saturated:
         return MissingInput(f"{placed.reading.heading or placed.reading.name} stood at its ceiling before")

@@ -61,7 +61,7 @@ def bridged_ports(device: Device) -> frozenset[str]:
 
 
 def neighbor_types(device: Device) -> dict[str, str]:
-    """Return the type of each neighbor in ``DEVICE_NEIGHBOR_METADATA`` in lower case, such as ``torrouter``."""
+    """Return the stated types of neighbors by ``DEVICE_NEIGHBOR_METADATA``, in lower case, such as ``torrouter``."""
     return {
         key: kind.lower()
         for key, fields in raw_rows(device, "DEVICE_NEIGHBOR_METADATA")

@@ -162,7 +162,7 @@ def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Drop findings of :data:`DOUBLES` that another rule repeats, and information at the place of those that remain."""
+    """Yield findings without those of :data:`DOUBLES` that another repeats, and no information where others remain."""
     grave = [finding for finding in findings if finding.severity != "info"]
     reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
     doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported

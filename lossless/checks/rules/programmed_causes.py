@@ -1,4 +1,4 @@
-"""Keeps one finding per cause where a row or a command makes a class lossy, and other rules report the same row.
+"""One finding per cause where a row or a command makes a class lossy, and other rules report the same row.
 
 The finding on the class is left out for ports that an error of another rule names, and replaces milder findings.
 """

@@ -168,7 +168,7 @@ class TraceStep(NamedTuple):
 
 
 class TraceState(NamedTuple):
-    """Where a packet can be: at a switch, already going down or not, past the switch it must meet or not."""
+    """A place of a packet: at a switch, already going down or not, past the switch it must meet or not."""
 
     switch: str
     down: bool

@@ -1,4 +1,4 @@
-"""Follows one packet through a fabric: its trace, with the counters of captures and the findings about them.
+"""One packet followed through a fabric: its trace, with the counters of captures and the findings about them.
 
 The trace is a pure function of a view of a fabric and the findings on it.
 
@@ -83,7 +83,8 @@ def trace(
     hops and hosts then have counters.
 
     Raises:
-        LosslessError: no such host, switch or port, no DSCP, or no path.
+        LosslessError: no such host, switch or port, no DSCP, or no path; two ends that are one port, or two files
+            with the same hostname.
     """
     if dscp not in DSCPS:
         raise LosslessError(f"{dscp} is not a DSCP; expected a number from 0 to 63")
@@ -220,10 +221,10 @@ def _choice(
     packet: TracePacket,
     findings: Sequence[Finding],
 ) -> TracePathChoice:
-    """Compare the switches on paths of the same length with the hop of the chosen path at the same distance.
+    """Return the other paths of the same length, and the first differences of their switches from the chosen path.
 
-    Switches without a differing stage or another error are left out; of the pairs of ports of a switch that are
-    configured the same, one is compared.
+    A switch is compared with the hop at the same distance, and left out without a differing stage or another error; of
+    the pairs of ports of a switch that are configured the same, one is compared.
     """
     differences: dict[tuple[object, ...], TraceDifference] = {}
     for level, step in sorted(route.others, key=_by_name):

@@ -40,7 +40,7 @@ class AskedExclusions(Record):
 
 
 class Exclusions:
-    """Decides for each named or found file whether the run leaves it out."""
+    """The exclusions of a run: the decision for each named or found file whether it is left out."""
 
     __slots__ = ("_asked", "_folder", "_known", "_lookup")
 

@@ -101,7 +101,7 @@ def read_configuration(file: str) -> Configuration:
 
 
 class _ConfigurationReader:
-    """Collects the valid settings of a configuration file, and a problem for each invalid one."""
+    """The reader of a configuration file's valid settings, and of a problem for each invalid one."""
 
     def __init__(self, document: Document, base: Path) -> None:
         self._document = document

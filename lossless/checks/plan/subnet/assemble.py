@@ -1,4 +1,4 @@
-"""Assembles the phases of a subnet's change into a plan: the files of each host, restarts, and the rollback.
+"""The plan of the phases of a subnet's change: the files of each host, restarts, and the rollback.
 
 Managers take their files one after another, on SIGHUP or by a restart. A standby programs nothing, so it is first;
 the master is last. Which one is the master follows from priorities, then from the lower GUID (linux-rdma/opensm

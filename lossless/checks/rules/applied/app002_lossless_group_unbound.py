@@ -63,7 +63,10 @@ _UNKNOWN_PROFILE = MissingInput("APPL_DB does not have the profile of each prior
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per lossless priority group without an applied lossless profile, of ports that are up."""
+    """Yield a violation per lossless priority group without an applied lossless profile, of ports that are up.
+
+    A group is checked where APPL_DB has a profile of any group of its port, or of its number on any port.
+    """
     profiles = _profiles(device.state)
     if not profiles:
         return

@@ -56,7 +56,7 @@ _COUNTERS = "SAI_QUEUE_STAT_"
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per queue number that the watchdog does not watch, with its ports."""
+    """Yield a violation per queue number of watchdog masks that is not watched, with its ports that are up."""
     yield from merged(_unwatched(device))
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per interface whose PFC mode differs from that of the host's intent."""
+    """Yield a violation per RDMA interface whose PFC mode differs from that of the host's intent."""
     intended = device.intended_host
     if intended is None or intended.pfc_priorities is UNKNOWN:
         return

@@ -60,7 +60,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports in service with PFC and no readable cable length above 0 m."""
+    """Yield a violation per set of ports of a device in service with PFC and no readable cable length above 0 m.
+
+    In the dynamic model only ports with a computed group count.
+    """
     if view.fabric.declared:
         return
     for ports in view.lossless_sets:

@@ -65,7 +65,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per configured cable length that is below the real length of the same port in an intent."""
+    """Yield a violation per configured cable length of ports with PFC that is below the real length in an intent.
+
+    An intent with another HWSKU, or another speed of the port, is not compared.
+    """
     intended = device.intended
     if intended is None or not device.buffers.lossless_sets:
         return

@@ -63,7 +63,8 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation where reserved buffer fills the chip, or exceeds it with the pools of an NVIDIA switch.
 
-    None where headroom alone leaves nothing to share, which BUF007 reports.
+    Switches with virtual output queues are left out, and those on which headroom alone leaves nothing to share, which
+    BUF007 reports.
     """
     switch = device.buffers.fabric.switches[0]
     chip = _chip_bytes(switch)

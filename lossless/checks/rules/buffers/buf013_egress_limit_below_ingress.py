@@ -104,7 +104,10 @@ class _EgressUse(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per egress profile that limits a lossless queue below the backlog of its ingress groups."""
+    """Yield a violation per egress profile that limits a lossless queue below the backlog of its ingress groups.
+
+    VoQ switches are left out, and those with fewer than two ports with PFC.
+    """
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
             continue

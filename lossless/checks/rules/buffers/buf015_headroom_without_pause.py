@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per group number, profile and severity with headroom and no PFC.
 
-    Where no port has PFC at all, profiles are not told apart.
+    Where no port has PFC at all, profiles are not told apart. Ports out of service are left out.
     """
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
     paused |= {

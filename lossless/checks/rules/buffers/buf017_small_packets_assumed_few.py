@@ -76,7 +76,10 @@ class _DynamicHeadroom(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where ``LOSSLESS_TRAFFIC_PATTERN`` assumes a share of small packets below 100 %."""
+    """Yield a violation where ``LOSSLESS_TRAFFIC_PATTERN`` assumes a share of small packets below 100 %.
+
+    Only in the dynamic buffer model, and where headroom is computed.
+    """
     if device.switch.qos.buffer_model != "dynamic":
         return
     # The device uses the first row it finds, and only one is expected.

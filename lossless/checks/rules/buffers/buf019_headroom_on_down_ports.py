@@ -66,7 +66,10 @@ class _DownPortGroup(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield one violation for all ports that are down and keep headroom, unless the buffer model is dynamic."""
+    """Yield one violation for ports that are down with bytes reserved by rows of lossless groups.
+
+    None in the dynamic buffer model.
+    """
     switch = device.switch
     if switch.qos.buffer_model == "dynamic":
         return

@@ -60,7 +60,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for the ports with PFC that are meant for service and have no ``admin_status``."""
+    """Yield a violation for the ports with PFC that are meant for service and have no ``admin_status``.
+
+    The dynamic buffer model is left out.
+    """
     if device.switch.qos.buffer_model == "dynamic":
         return
     sets = device.view.lossless_sets

@@ -67,7 +67,10 @@ _SIDES = ("ingress", "egress")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile list (ingress or egress) and set of pools that it leaves out."""
+    """Yield a violation per profile list (ingress or egress) and set of pools that it leaves out.
+
+    Ports out of service or without PFC are left out, and so are lists with a profile that is not known.
+    """
     serving = filter(None, map(in_service, device.view.lossless_sets))
     yield from merged(violation for ports in serving for violation in _violations(device, ports))
 

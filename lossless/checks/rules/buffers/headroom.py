@@ -64,7 +64,7 @@ class ProfileHeadroom(NamedTuple):
 def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | MissingInput]:
     """Yield, for each port set with PFC, the distinct profiles of its lossless groups with the need of its link.
 
-    A missing input where the profile or the need is unknown.
+    A missing input where the profile or the link is unknown.
     """
     for ports in view.lossless_sets:
         link = link_need(ports)

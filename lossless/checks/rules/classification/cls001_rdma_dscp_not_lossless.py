@@ -93,7 +93,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per RDMA DSCP in a lossy class, ports without a common lossless DSCP, and unused priority."""
+    """Yield the violations of DSCPs, ports, classes and priorities that make RDMA traffic lossy."""
     if view.fabric.declared:
         yield from _without_dscp(view.fabric.classes.lossless)
     for switch, device in by_switch(view.lossless_sets):
@@ -150,7 +150,8 @@ def _on_a_switch_that_pauses_nothing(switch: Switch, device: Sequence[PortSet]) 
 def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Results:
     """Yield a violation per DSCP of a lossless class that a port maps to none of the traffic classes accepted for it.
 
-    Accepted is the declared priority, without one every traffic class that the switch pauses.
+    Accepted is the declared priority, without one every traffic class that the switch pauses. Unreadable entries, and
+    ports that trust 802.1p, are left out.
     """
     if ports.qos.trust_dot1p:
         return
@@ -162,9 +163,10 @@ def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Res
 
 
 def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
-    """Yield a violation per DSCP that is lossy on a port and lossless on most ports of the switch.
+    """Yield a violation per DSCP lossy on a port, and lossless on most ports by a priority that this one pauses.
 
-    One is also yielded for ports with no lossless DSCP in common with most ports, which are not compared further.
+    One is also yielded for ports of :func:`_apart`, which are not compared further. DSCP 48, unreadable entries and
+    ports that trust 802.1p are left out.
     """
     trusting = [ports for ports in device if not ports.qos.trust_dot1p]
     usual = _usual(trusting, bounced)
@@ -194,7 +196,7 @@ class _Apart(Record):
 
 
 def _apart(trusting: Sequence[PortSet], bounced: set[int]) -> list[_Apart]:
-    """Return the ports that share no DSCP of a priority with most ports of the switch.
+    """Return the ports that share no DSCP of a priority with the set of DSCPs that most ports have there.
 
     Ports with PFC on a priority without any DSCP count only where none of their priorities with PFC has one: a surplus
     priority in a mask loses no traffic.
@@ -249,7 +251,10 @@ def _apart_violation(apart: _Apart) -> Violation:
 
 
 def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
-    """Yield a violation per priority with PFC and headroom to which no DSCP of the switch is mapped."""
+    """Yield a violation per priority with PFC and headroom to which no DSCP of the switch is mapped.
+
+    Nothing is yielded where a port has no readable map.
+    """
     led_to = {target for ports in device for target in _targets(ports)}
     for ports in device if UNREADABLE not in led_to else ():
         for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):

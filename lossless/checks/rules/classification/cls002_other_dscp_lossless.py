@@ -75,7 +75,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports whose DSCP map gives DSCPs other than RDMA's and CNPs' a lossless class."""
+    """Yield a violation per set of ports whose DSCP map gives DSCPs other than RDMA's and CNPs' a lossless class.
+
+    Only switches whose classes are declared or named are checked.
+    """
     congestion = view.fabric.congestion
     cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
     for ports in view.lossless_sets:

@@ -61,7 +61,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per DSCP map of ports with PFC that names most DSCPs, or any with TC 0 paused, but not all."""
+    """Yield a violation per DSCP map of ports with PFC that names most DSCPs, or any with TC 0 paused, but not all.
+
+    What CLS001 reports is left out.
+    """
     trusting = (ports for ports in device.view.lossless_sets if not ports.qos.trust_dot1p)
     for sets in grouped((id(ports.qos.dscp_to_tc), ports) for ports in trusting).values():
         dscp_map = sets[0].qos.dscp_to_tc
@@ -93,7 +96,10 @@ def _leads_to_all(dscp_map: IndexMap, sets: Sequence[PortSet]) -> bool:
 
 
 def _reported(device: Device, dscp: int) -> bool:
-    """Return whether CLS001 reports the missing entry of a DSCP: one of RDMA, or lossless on most ports."""
+    """Return whether CLS001 reports the missing entry of a DSCP: one of RDMA, else one lossless on most ports.
+
+    The default DSCP of CNPs is not among the latter.
+    """
     classes = device.switch.classes
     if classes.knowledge != "inferred":
         return any(dscp in cls.dscps for cls in classes.lossless)

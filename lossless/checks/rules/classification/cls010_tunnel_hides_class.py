@@ -103,7 +103,7 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per VXLAN overlay of another system whose outer DSCP is lossy."""
+    """Yield a violation per VXLAN overlay of another system with PFC whose outer DSCP is lossy."""
     sets = switch.view.lossless_sets
     for tunnel in switch.read.tunnels if sets else ():
         if tunnel.dscp is UNKNOWN:

@@ -65,7 +65,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per storage network in a lossless class of the hosts' RDMA traffic."""
+    """Yield a violation per storage network in a lossless class of the hosts' RDMA traffic.
+
+    None where a separate network serves the jobs.
+    """
     if any(network.separate and network.purpose == "compute" for network in view.fabric.networks):
         return
     by_name = {cls.name: cls for cls in view.fabric.classes.lossless}

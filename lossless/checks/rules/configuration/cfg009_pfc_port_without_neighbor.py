@@ -53,7 +53,10 @@ _INSIDE = frozenset({"Int", "Inb", "Rec", "Dpc"})
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where ports with PFC are missing from the neighbors that the device names."""
+    """Yield a violation where ports with PFC that are up are missing from the neighbors that the device names.
+
+    Ports within the device are left out.
+    """
     neighbors = device.tables.table("DEVICE_NEIGHBOR")
     if not neighbors:
         return

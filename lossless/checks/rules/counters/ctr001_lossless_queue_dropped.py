@@ -172,7 +172,7 @@ def _lossless_queue_dropped(device: RunningDevice, kind: str, counts: list[Count
 
 
 def _pauses_sent(device: RunningDevice, port: str) -> int | None:
-    """Return the pauses that all ports sent of a port's lossless priorities; None where a count is unknown."""
+    """Return the pauses that all ports sent of a port's known lossless priorities; None where a count is unknown."""
     lossless = device.lossless_at(port)
     priorities = lossless.priorities if isinstance(lossless, LosslessPort) else ()
     sent = [total(device, "pfc_tx", str(priority)) for priority in priorities]

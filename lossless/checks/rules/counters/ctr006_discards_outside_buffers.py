@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield one violation a period of counting, at the port with the most discards outside its buffers."""
+    """Yield a violation per period of counting with discards outside buffers, at the port with the most."""
     discards: list[tuple[str, Count]] = []
     for item in _discards(device):
         if isinstance(item, Count):

@@ -67,7 +67,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per marking curve of a lossless queue whose probability is zero and whose Kmin is not Kmax."""
+    """Yield a violation per marking curve of a lossless queue whose probability is zero and whose Kmin is not Kmax.
+
+    Nothing is yielded where senders ignore marks.
+    """
     if pfc_only(view):
         return
     for use in uses(view):

@@ -79,7 +79,7 @@ _ZERO = (
 
 
 def check(view: View) -> Results:
-    """Yield a violation per marking curve whose Kmax is at most one packet, or whose Kmin is zero."""
+    """Yield a violation per marking curve of lossless queues with a Kmax of at most one packet, or a Kmin of zero."""
     for use in marking_uses(view):
         green, default = use.wred.green, 0 if use.wred.origin.path[0] == "WRED_PROFILE" else None
         max_bytes = default if green.max_bytes is None else green.max_bytes

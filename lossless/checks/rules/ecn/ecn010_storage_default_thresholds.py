@@ -81,7 +81,10 @@ _TESTED_BPS = 40 * 10**9
 
 
 def check(view: View) -> Results:
-    """Yield a violation per WRED profile of lossless queues with the stock thresholds on links of 200G and faster."""
+    """Yield a violation per WRED profile of lossless queues with the stock thresholds on links of 200G and faster.
+
+    None where the intent states ``pfc-only``.
+    """
     if pfc_only(view):
         return
     for use in uses(view):

@@ -81,7 +81,7 @@ def check(view: View) -> Results:
 
 
 def _connected(host: HostQos) -> tuple[Marking, ...]:
-    """Return the ToS byte that RDMA-CM sets on its own connections, as a source; none for 0, which is its default."""
+    """Return the ToS byte of a host's own files that RDMA-CM sets on its connections, as a source; none for 0."""
     if host.provenance == "deployed" and isinstance(host.cma_tos, int) and host.cma_tos:
         return (Marking("default_roce_tos", host.cma_tos, host.at("cma_tos")),)
     return ()

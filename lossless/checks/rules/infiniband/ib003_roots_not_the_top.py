@@ -68,7 +68,7 @@ _WITHOUT = ("without it ftree gives up, and opensm takes minhop", "without it up
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation for roots outside of the top tier, else for missing ones, and per absent file of GUIDs."""
+    """Yield a violation for roots outside of a fat tree's top, else for missing ones, and per absent file of GUIDs."""
     yield from _absent(subnet)
     if subnet.routing.roots is None or subnet.routing.engine not in ("ftree", "updn"):
         return

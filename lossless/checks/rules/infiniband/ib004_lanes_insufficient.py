@@ -167,7 +167,7 @@ def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
-    """Yield a violation where the SL2VL table maps service levels to one lane that the routing engine separates."""
+    """Yield a violation where the SL2VL table maps service levels that the routing engine separates to one lane."""
     lanes = {vl_of(subnet, sl) for sl in range(count)}
     if len(lanes) < count:
         engine = subnet.routing.engine
@@ -246,7 +246,10 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Violation]:
 
 
 def _beyond(subnet: Subnet, count: int) -> Iterator[Violation]:
-    """Yield a violation where an SL2VL table that a file states names lanes that are not operational."""
+    """Yield a violation where an SL2VL table in a file names lanes that are not operational.
+
+    opensm's default table does not count, and torus-2QoS reads no table.
+    """
     setting, lanes = subnet.option("qos_sl2vl"), subnet.qos.sl2vl
     unread = subnet.routing.engine == "torus-2QoS"
     if setting is None or setting.derived or lanes is None or unread or setting.text == _OPENSMS_OWN:

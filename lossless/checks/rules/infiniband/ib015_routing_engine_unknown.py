@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per routing engine that this opensm does not have."""
+    """Yield a violation per routing engine that this opensm does not have, as far as its engines are known."""
     available = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
     for engine in subnet.routing.engines:
         near = _near(engine, available)

@@ -61,7 +61,10 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per key of opensm.conf that the declared opensm is not known to have."""
+    """Yield a violation per key of opensm.conf that the declared opensm is not known to have.
+
+    A missing input for one that NVIDIA's may have.
+    """
     flavours: tuple[Flavour, ...] = ("upstream", "nvidia")
     if not isinstance(subnet.flavour, Unknown):
         flavours = (subnet.flavour,)

@@ -48,7 +48,7 @@ OWN_SUPPORT = ("dfp", "dfp2", "file")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where SHARP is on and the engine does not route along a tree."""
+    """Yield a violation where SHARP is on and the engine neither routes along a tree nor supports it by itself."""
     engine, sharp = subnet.routing.engine, active_sharp(subnet)
     if sharp is None or engine in (*TREE_ENGINES, *OWN_SUPPORT):
         return

@@ -52,7 +52,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per switch whose oversubscription exceeds the declared ratio."""
+    """Yield a violation per switch whose oversubscription exceeds the declared ratio.
+
+    Tori and topologies that are listed link by link are left out.
+    """
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return

@@ -49,7 +49,10 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of port speeds that differ at the two ends of their links."""
+    """Yield a violation per pair of devices and of port speeds that differ at the two ends of their links.
+
+    Links with a port that negotiates are left out.
+    """
     return map(_link_speed_differs, disagreements(devices, _speed))
 
 

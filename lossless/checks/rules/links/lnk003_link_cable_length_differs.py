@@ -48,7 +48,10 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of cable lengths that differ at the two ends of links with PFC."""
+    """Yield a violation per pair of devices and of cable lengths that differ at the two ends of links with PFC.
+
+    Links that only one of the two files names are left out.
+    """
     return (_link_cable_length_differs(links) for links in disagreements(devices, _length) if links.mutual)
 
 

@@ -52,7 +52,10 @@ _STATED = ("none", "fc", "rs")
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of devices and of FEC codes that differ at the two ends of their links."""
+    """Yield a violation per pair of devices and of FEC codes that differ at the two ends of their links.
+
+    Links with a port that negotiates are left out.
+    """
     return map(_link_fec_differs, disagreements(devices, _fec))
 
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per row of DEVICE_NEIGHBOR that the named port contradicts."""
+    """Yield a violation per row of DEVICE_NEIGHBOR that the named port contradicts, if both ports are in service."""
     for pair in devices.contradicted:
         if pair.near.in_service and pair.far.in_service:
             yield _neighbor_contradicted(pair)

@@ -128,7 +128,10 @@ class _Half(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose DCQCN leaves a lossless priority out, or runs on no priority."""
+    """Yield a violation per kind of host whose DCQCN leaves a lossless priority out, or runs on no priority.
+
+    Declared hosts with DCQCN off are left out, and so are lossless priorities of fabrics that do not mark.
+    """
     lossless = tuple(sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None))
     yield from _on_none(view)
     for host, names in view.host_kinds if lossless and _marking(view) else ():

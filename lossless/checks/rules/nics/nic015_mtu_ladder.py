@@ -71,7 +71,7 @@ def rdma_mtu(mtu_bytes: int) -> int:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
+    """Yield a violation per kind of host whose MTU is above a switch's, or leaves RDMA less than its largest MTU."""
     mtus = [(mtu, ports) for ports in view.port_sets if isinstance(mtu := ports.ports[0].mtu_bytes, int)]
     least, most = (pick((mtu for mtu, _ in mtus), default=None) for pick in (min, max))
     limit_of = _limits(view, mtus)

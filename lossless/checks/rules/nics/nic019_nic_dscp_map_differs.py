@@ -65,7 +65,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host and lossless class with DSCPs that the NIC maps to another priority."""
+    """Yield a violation per kind of host and lossless class with DSCPs that the NIC does not map to its priority.
+
+    Hosts that trust PCP are left out.
+    """
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if not classes.lossless or host.trust == "pcp":

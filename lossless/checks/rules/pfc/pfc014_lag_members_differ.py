@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per LAG whose members pause for different priorities, and per LAG of several speeds."""
+    """Yield a violation per LAG whose members pause different priorities, and per LAG with PFC of several speeds."""
     rows = device.tables.data.get("PORTCHANNEL_MEMBER")
     if not isinstance(rows, dict) or not device.view.lossless_sets:
         return

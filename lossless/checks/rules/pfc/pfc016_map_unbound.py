@@ -66,7 +66,10 @@ _FIELDS = (_TO_QUEUE, "tc_to_pg_map", "pfc_to_queue_map")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map that ports with PFC leave unbound while most bind one; TC to queue in any case."""
+    """Yield a violation per map that ports in service with PFC leave unbound while at least half bind one.
+
+    TC to queue counts without such a half too, unless the file is a fragment.
+    """
     sets = device.view.lossless_sets
     for field in _FIELDS:
         bare = [ports for ports in sets if not _bound(ports.qos, field)]

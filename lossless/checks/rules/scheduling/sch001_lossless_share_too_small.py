@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per scheduler that leaves lossless queues less than half of an equal share."""
+    """Yield violations for schedulers that leave lossless queues less than half of an equal share."""
     lossless = lossless_numbers(view)
     for ports in view.lossless_sets:
         shared = weights(ports.qos)

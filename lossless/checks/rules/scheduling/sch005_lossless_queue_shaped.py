@@ -112,9 +112,10 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per line of another system that limits lossless queues, or their ports, below the port's speed.
+    """Yield a violation per line, limit and port speed of another system, for limits below the speed of the port.
 
-    An unknown speed counts as 10 Gb/s.
+    Limits of lossless queues and of their ports count. A port of unknown speed counts as one of 10 Gb/s; a limit from
+    10 Gb/s up is not checked there.
     """
     lossless = set(_lossless_queues(switch))
     speeds = _speeds(switch)

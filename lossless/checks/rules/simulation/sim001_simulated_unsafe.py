@@ -104,7 +104,7 @@ if TYPE_CHECKING:
 
 
 def check(run: SimulationRun) -> Results:
-    """Yield a violation for each object that makes a run unsafe, or the reason why no run was possible."""
+    """Yield a violation for each object that makes a run unsafe, if no other rule has it, or the reason for no run."""
     if run.facts.not_run is not None:
         yield MissingInput(run.facts.not_run)
     yield from violations(run, "unsafe", "error")

@@ -80,7 +80,7 @@ _UINT32 = 2**32
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per field of a WRED profile that orchagent or the chip refuses or misreads."""
+    """Yield violations for fields of WRED profiles that orchagent or the chip refuses or misreads."""
     for row in device.tables.table("WRED_PROFILE").values():
         unknown = sorted(row.fields.keys() - _FIELDS - {"NULL"})
         if unknown:

@@ -167,13 +167,16 @@ def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity | None]]:
 
 
 def _waits(device: Device, row: ConfigRow) -> bool:
-    """Return whether a PORT_QOS_MAP row waits for a name that does not exist."""
+    """Return whether a PORT_QOS_MAP row waits for another row: one that does not exist, or was not applied."""
     fate = device.programmed.fates.get(("PORT_QOS_MAP", row.key))
     return fate is not None and fate.kind == "waits"
 
 
 def _is_unprotected(device: Device, name: str, text: str) -> bool:
-    """Return whether a priority that a list names has no headroom on a port, or is not paused there and has traffic."""
+    """Return whether a priority that a list names has no headroom on a port, or is not paused there and has traffic.
+
+    True in a file without ports.
+    """
     from lossless.checks.rules.pfc.priorities import used_classes
     from lossless.checks.rules.sonic.lossless_rows import lacks_headroom
     from lossless.formats.sonic.effective.programmed import priority_mask

@@ -80,7 +80,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per name of adaptive routing without a row, and per global profile without a default object."""
+    """Yield a violation per name of adaptive routing without a row, and per global profile without a default object.
+
+    An interface that is no port of the switch is such a name too.
+    """
     yield from merged(_objects(device))
     for row in ars_rows(device, PROFILE):
         if is_global(row) and not row.fields.get(DEFAULT_OBJECT):

@@ -76,7 +76,10 @@ Lossy = tuple["Break", tuple[str, int]]
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per row that makes a DSCP of a lossless class lossy."""
+    """Yield a violation per cause that makes DSCPs of a lossless class lossy, else one where no port carries it.
+
+    Causes that other rules report are left out.
+    """
     wanted = list(_wanted(device)) if device.tables.table("PORT") else []
     if not wanted:
         yield from _nowhere(device)
@@ -90,7 +93,10 @@ def check(device: Device) -> Results:
 
 
 def _nowhere(device: Device) -> Iterator[Violation]:
-    """Yield a violation where no port of a switch takes part in a named class; switches for management carry none."""
+    """Yield a violation where no port of a switch takes part in a named class.
+
+    Fragments, switches for management, and those without a port that is up, are left out.
+    """
     switch, outside = device.switch, device.without_rdma
     up = [port for port in switch.ports if port.admin_up is True and port.name not in outside]
     dscps = sorted({dscp for cls in switch.classes.lossless for dscp in cls.dscps})

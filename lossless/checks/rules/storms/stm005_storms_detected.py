@@ -69,7 +69,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _detected(device: RunningDevice) -> Iterator[Count | MissingInput]:
-    """Yield the count of storms of each queue without the one that goes on, or the missing input for a queue."""
+    """Yield the count of earlier storms of queues that had any, or the missing input for a queue."""
     for placed in each(device.state, "pfcwd_detected", "port", "queue"):
         if not placed.number:
             continue

@@ -56,7 +56,7 @@ _LIFETIMES = ("port_switch_lifetime_limit_discards", "port_switch_hoq_lifetime_l
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per InfiniBand port that discarded packets, waited for credits or held packets too long.
+    """Yield a violation per InfiniBand port that discarded packets, and waited for credits or held them too long.
 
     Ports with a bad cable, or whose discards are all counted as those of an inactive port, are left out.
     """

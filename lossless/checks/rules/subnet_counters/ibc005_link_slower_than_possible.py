@@ -56,7 +56,10 @@ _SPLIT = re.compile(r"Could be (?:4|8|12)X", re.IGNORECASE)
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per active link that could be wider or faster, except two lanes that could only be wider."""
+    """Yield a violation per active link that could be wider or faster, except two lanes that could only be wider.
+
+    Where no capture has the state of links, one is yielded per link that a log names.
+    """
     seen: set[frozenset[tuple[str, str]]] = set()
     for placed in device.state.named(_SLOW, "lid", "port"):
         peer = (str(_said(device, placed, "peer_lid")), str(_said(device, placed, "peer_port")))

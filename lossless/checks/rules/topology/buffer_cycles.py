@@ -29,7 +29,7 @@ class FabricRouting(NamedTuple):
     """The routing of a fabric, and the cycle, valley and loss of paths that it leads to (``outcome``).
 
     ``stated``: the intent declares the routing; else up-down routing is assumed, as in a Clos. ``shortest`` is the
-    outcome with shortest paths alone, where some paths have extra hops and these decide the outcome; else None.
+    outcome with shortest paths alone, where extra hops are allowed and there is a cycle or valley; else None.
     """
 
     stated: bool
@@ -184,7 +184,7 @@ def lossless_priorities(view: View) -> str:
 
 
 def spelled_hops(count: int) -> str:
-    """Return how many extra hops: ``2 extra hops``."""
+    """Return a number of extra hops as text: ``2 extra hops``."""
     return f"{count} extra {'hop' if count == 1 else 'hops'}"
 
 

@@ -85,7 +85,7 @@ def _violations(view: View) -> Iterator[Violation]:
 
 
 def _by_speed(demand: Sequence[PortDemand], profile: SwitchProfile) -> list[SpeedDemand]:
-    """Add demands of one speed up: a split port serves hosts and switches in the same way."""
+    """Return the demands added up by speed: a split port serves hosts and switches in the same way."""
     demand_by_speed: dict[int, SpeedDemand] = {}
     for asked in demand:
         before = demand_by_speed.get(asked.speed_bps)

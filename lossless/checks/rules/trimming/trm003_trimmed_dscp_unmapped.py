@@ -85,7 +85,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for ports without a TC-to-DSCP map, and per map without the class of trimmed packets."""
+    """Yield a violation for ports without a TC-to-DSCP map, and per map without the class of trimmed packets.
+
+    Only where trimmed packets get their DSCP by their class; fragments are left out.
+    """
     row = settings_row(device)
     traffic_class = whole_number(row.fields.get("tc_value", "")) if row and is_by_class(row) else None
     if traffic_class is None or device.switch.is_fragment:

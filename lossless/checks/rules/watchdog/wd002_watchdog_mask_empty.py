@@ -76,7 +76,10 @@ _FILLED_IN_BEFORE = (3, 0, 5)
 
 
 def check(view: View) -> Results:
-    """Yield a violation per switch and kind of mask that leaves priorities with PFC unwatched."""
+    """Yield a violation per switch and kind of mask that leaves priorities with PFC unwatched.
+
+    Old databases, whose masks the device fills in itself, are left out.
+    """
     groups = grouped(
         (
             (id(ports.switch), ports.qos.pfc.priorities, _mask(ports.qos), ports.qos.watchdog_mask is None),

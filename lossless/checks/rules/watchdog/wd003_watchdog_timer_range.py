@@ -85,7 +85,7 @@ _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog timer that is out of range or missing, and per switch whose poll interval is."""
+    """Yield a violation per watchdog timer and switch's poll interval out of range, and per missing detection time."""
     watchdogs = list(watched(view))
     for rows in watchdogs:
         yield from _timers(rows)

@@ -74,7 +74,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog with a timer below the poll interval; one per deployed switch if all have one."""
+    """Yield a violation per watchdog with a timer below the poll interval; one per deployed switch if all have one.
+
+    Rows that orchagent drops, and poll intervals out of range, are left out.
+    """
     for of_switch in by_switch(rows for rows in watched(view) if rows.accepted and rows.polled_in_range):
         below = [rows for rows in of_switch if below_poll(rows)]
         if below and len(below) == len(of_switch) and not view.fabric.declared:

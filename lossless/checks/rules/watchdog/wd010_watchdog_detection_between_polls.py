@@ -66,7 +66,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog that detects storms later than it is set to, or by a single sample."""
+    """Yield a violation per watchdog that detects storms later than it is set to, or (of an intent) by one sample.
+
+    A detection time below the poll interval is left out.
+    """
     for rows in watched(view):
         detection_ms, poll_ms = rows.watchdog.detection_ms, rows.poll_ms
         if detection_ms is None or not rows.accepted or not rows.polled_in_range or detection_ms < poll_ms:

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per pair of linked switches of which the upper one's watchdog triggers sooner."""
+    """Yield a violation per switch, its detection time and a longer one of linked lower switches."""
     longest = _longest(devices)
     ordered = (ends for pair in devices.pairs if (ends := _ordered(devices, pair)) is not None)
     inverted = grouped(
@@ -76,7 +76,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 def _longest(devices: DeployedDevices) -> dict[str, int]:
-    """Return the longest detection time of each switch on ports that do not lead to another of the switches."""
+    """Return the longest detection time by switch, on ports in service with PFC that lead to no other of them."""
     longest: dict[str, int] = {}
     for switch in devices.by_name.values():
         for end in switch.ends:
@@ -87,7 +87,7 @@ def _longest(devices: DeployedDevices) -> dict[str, int]:
 
 
 def _ordered(devices: DeployedDevices, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | None:
-    """Return the lower and the upper end of a link that is watched from above, None for other links."""
+    """Return the lower and the upper end of a link in service whose upper end has PFC, None for other links."""
     lower, upper = sorted((pair.near, pair.far), key=lambda end: _tier(devices, end) or 0)
     low, high = _tier(devices, lower), _tier(devices, upper)
     if low is None or high is None or low == high or not upper.pfc:
