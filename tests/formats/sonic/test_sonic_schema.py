@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.sonic.validate import conformity
+from lossless.formats.sonic.validate.checks import KEYED_CHECKS
 from lossless.formats.sonic.validate.conformity import SchemaViolation, validate
-from lossless.formats.sonic.validate.schema import ValueType, schema, table_schema
+from lossless.formats.sonic.validate.schema import _KEYED_CHECKS, ValueType, schema, table_schema
 from tests.formats.sonic.devices import base
 from tests.output.render.sonic_schema import violations
 
@@ -509,6 +510,16 @@ class TestManagement:
         ]
         assert self.said(AAA=rows, TACPLUS={"global": {"passkey": "secret"}}) == []
         assert self.said(AAA={"authentication": {"login": "local"}}) == []
+
+    def test_a_row_that_was_accepted_beside_a_passkey_is_refused_without_it(self) -> None:
+        rows = {"authentication": {"login": "tacacs+"}}
+        assert self.said(AAA=rows, TACPLUS={"global": {"passkey": "secret"}}) == []
+        assert len(self.said(AAA=rows)) == 1
+
+    def test_each_check_that_depends_on_the_key_of_a_row_keeps_it_from_being_known_by_its_fields(
+        self,
+    ) -> None:
+        assert KEYED_CHECKS.keys() == _KEYED_CHECKS
 
 
 @pytest.mark.parametrize("table", ["BUFFER_PG", "BUFFER_QUEUE"])

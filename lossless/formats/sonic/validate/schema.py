@@ -182,7 +182,7 @@ def _choice(words: list[str]) -> str:
 Check = tuple[Any, ...]
 """A constraint: the name of a function of :mod:`lossless.formats.sonic.validate.checks`, and its arguments."""
 
-_KEYED_CHECKS = frozenset({"local_port", "telemetry_objects", "telemetry_counters"})
+_KEYED_CHECKS = frozenset({"local_port", "tacacs_passkey", "telemetry_objects", "telemetry_counters"})
 
 
 class OtherReleases(NamedTuple):
