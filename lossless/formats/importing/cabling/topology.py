@@ -198,6 +198,9 @@ def _links(
                 lacking.setdefault((what, tier), []).append(cable)
         if speed_bps and cable_m:
             problems += _odd_port(a, cable)
+            # A host's port may be a MAC address, and so may the far end that LLDP tells of: the link is known without.
+            if roles[b.device] != "host" and not cable.heard:
+                problems += _odd_port(b, cable)
             yield CablingLink(a, _without_odd_port(b), speed_bps, cable_m)
     problems += [_lacks(what, tier, lacking_cables) for (what, tier), lacking_cables in lacking.items()]
 

@@ -416,6 +416,17 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
             "it, Ethernet0"
         ],
     ),
+    "port-of-no-name-at-the-second-switch": (
+        SHEET + "leaf1,Ethernet8,spine2,Ethernet1/9,800G,30m\n",
+        [
+            "4:1: spine2 Ethernet1/9: no name that an intent can give a port of a switch; write it as SONiC calls "
+            "it, Ethernet0"
+        ],
+    ),
+    "lag-at-the-second-switch": (
+        SHEET + "leaf1,Ethernet8,spine2,PortChannel7,800G,30m\n",
+        ["4:1: spine2 PortChannel7 is made of ports, and no port; write a line for each of its members"],
+    ),
     "device-of-no-name": (
         SHEET + "leaf 7,Ethernet0,gpu2,eth0,400G,3m\n",
         ["4:1: 'leaf 7' is no name that an intent can give a device"],
