@@ -8,7 +8,7 @@ import pytest
 
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Path as KeyPath, Span
-from lossless.ground.documents.yaml.compose import load_yaml
+from lossless.ground.documents.yaml.compose import load_yaml, text_scalar
 
 both_parsers = pytest.mark.parametrize("pure", [False, True], ids=["c", "pure"])
 
@@ -292,3 +292,10 @@ def test_half_a_surrogate_pair_is_no_text(pure: bool) -> None:
         [(1, "\\\\")],
         [(1, "character")],
     )
+
+
+@pytest.mark.parametrize(
+    "text", ["leaf1", "yes", "1e3", "", 'a"b', "C:\\new", "two\nlines", "ü\u0085", "\U0001f600"]
+)
+def test_a_text_is_the_same_after_it_is_written_and_read(text: str) -> None:
+    assert load_yaml(f"key: {text_scalar(text)}\n", "file.yaml").data == {"key": text}

@@ -410,4 +410,8 @@ def text_scalar(name: str) -> str:
     """Return a name without quotes as a YAML scalar that is parsed as text: in quotes unless it is a plain word."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
     words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
-    return name if plain and name.lower() not in words else f'"{name}"'
+    if plain and name.lower() not in words:
+        return name
+    import json
+
+    return json.dumps(name, ensure_ascii=not name.isprintable())
