@@ -255,7 +255,7 @@ def read_profile(path: str) -> dict[str, Any]:
     """Return the contents of a profile's file, unchecked.
 
     Raises:
-        ProfileError: the file cannot be read, or is not TOML.
+        ProfileError: the file cannot be read, is too large, or is not TOML.
     """
     import tomllib
 
@@ -267,7 +267,10 @@ def read_profile(path: str) -> dict[str, Any]:
 
 def _read(path: str) -> str:
     try:
-        return beginning(path, FILE_BYTES).decode()
+        raw = beginning(path, FILE_BYTES + 1)
+        if len(raw) > FILE_BYTES:
+            raise ProfileError(f"{path}: larger than {FILE_BYTES} bytes, the most that is read from one file")
+        return raw.decode()
     except OSError as error:
         raise ProfileError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

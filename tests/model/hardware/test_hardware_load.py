@@ -109,6 +109,18 @@ def test_a_hwsku_of_one_product_is_found_on_any_platform() -> None:
     assert found == switch_for_hwsku("ACS-SN5600")
 
 
+def test_a_profile_over_the_limit_is_refused_and_not_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "switches"
+    folder.mkdir()
+    source = (Path(data_dir("profiles")) / "switches" / f"{SMALLEST}.toml").read_text(encoding="utf-8")
+    (folder / "mine.toml").write_text(source + "# a comment\n", encoding="utf-8")
+    monkeypatch.setattr("lossless.model.hardware.load.FILE_BYTES", len(source.encode()))
+    with pytest.raises(ProfileError, match=r"mine\.toml: larger than"):
+        load_switch("mine", [tmp_path])
+
+
 @pytest.mark.parametrize("name", ["ACS-SN560", "Seastone-DX010-25-50", "", "x86_64-nvidia_sn5600-r0", "main"])
 def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
     assert switch_for_hwsku(name) is None
