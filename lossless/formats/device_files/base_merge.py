@@ -1,8 +1,8 @@
 """Merges rendered tables into a device's own config_db.json, its base, and plans files, commands and updates.
 
-Owned tables are replaced, also their stale rows, and everything else is kept. Provisioned settings of the base must
-agree with the intent: asymmetric PFC, tunnels, LAGs. Rendering overwrites none of them: a base that disagrees is
-refused, because its settings would change the meaning of the rendered QoS.
+Owned tables are replaced, also their stale rows, shared ones are extended, and everything else is kept. Provisioned
+settings of the base must agree with the intent: asymmetric PFC, tunnels, LAGs. Rendering overwrites none of them: a
+base that disagrees is refused, because its settings would change the meaning of the rendered QoS.
 
 A planned file has its text, the commands that bring it onto its device, and the effect on traffic. Commands are those
 of sonic-utilities config/main.py @691b1bb: ``load`` merges into the running database, ``reload`` empties it and
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _READ = SHARED
-"""Tables of a base that must be mappings of rows, to be compared or extended; other content is kept unread."""
+"""Tables of a base that must be mappings of rows."""
 
 
 def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a message for each table to be read or extended that is no mapping, and for each such row."""
+    """Yield a message for each table of ``_READ`` that is no mapping, and for each of their rows that is none."""
     for table in _READ:
         rows = data.get(table, {})
         if not isinstance(rows, dict):
@@ -104,7 +104,7 @@ def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Ite
 
 
 def _speed_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a message for each port speed in a base that is not the intent's, with all ports that have it."""
+    """Yield a message for each speed of used ports in a base that is not the intent's."""
     speeds = (
         ((str(speed), port.speed_bps // 10**6), port.name)
         for port in used
@@ -210,7 +210,7 @@ TELEMETRY = "telemetry"
 
 
 class Deployment(NamedTuple):
-    """How a rendered file is applied on its device: its target path, the commands there, and the effect on traffic.
+    """The way to apply a rendered file on its device: its target path, the commands there, and the effect on traffic.
 
     ``hitless``: no port and no service goes down, and lossless traffic is not harmed; None if unknown.
     ``why`` is the reason for it. ``ports_stay_up`` is the first half alone, None if ``hitless`` covers it.
@@ -389,7 +389,7 @@ def extra_files(
 def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, Any]) -> Update:
     """Return the config updater's operations from a switch's running configuration to another, and its verdict.
 
-    The rules are those of the switch's release and HWSKU.
+    The rules are those of the release and HWSKU in ``running``, else of the switch's.
     """
     meta = running.get("DEVICE_METADATA", {}).get("localhost", {})
     return update(

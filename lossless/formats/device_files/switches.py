@@ -208,7 +208,7 @@ def _role(switch: Switch) -> str:
 
 
 def _unset(choice: str, switch: Switch) -> str:
-    """Return why the files of a switch do not set a declared load balancing on all of its ports, empty if they do."""
+    """Return why the files of a switch do not set a declared load balancing on all links to switches, else empty."""
     if switch.format not in TITLES:
         return f"{_WITHOUT[choice]}; {_BESIDE}"
     if choice != "adaptive" or "adaptive" not in dialect(switch.format).carries:

@@ -392,7 +392,7 @@ class _Layers(Generic[_V]):
         return {scope: values for scope, values in stated.items() if values}
 
     def _usual(self, cells: Iterable[PortsOfSpeed]) -> dict[int, _V]:
-        """Return, by port speed, the buffer settings that most ports have; a speed where most have none is left out."""
+        """Return, by port speed, the value that most ports have; a speed where most have none is left out."""
         by_speed: dict[int, list[_V]] = {}
         for cell in sorted(cells):
             by_speed.setdefault(cell.speed_bps, []).extend(self._ports[cell])
@@ -400,7 +400,7 @@ class _Layers(Generic[_V]):
         return {speed_bps: value for speed_bps, (value, _) in votes.items() if value is not None}
 
     def _of_all(self) -> Stated[_V] | None:
-        """Return the buffer settings by port speed that all tiers have, for all switches; None where tiers differ."""
+        """Return the values by port speed of all tiers, for all switches; None where two tiers differ at a speed."""
         by_speed: dict[int, _V] = {}
         for values in self._tiers.values():
             if any(by_speed.setdefault(speed_bps, value) != value for speed_bps, value in values.items()):
@@ -410,7 +410,7 @@ class _Layers(Generic[_V]):
     def _of_device(
         self, cells: Sequence[PortsOfSpeed], differing: set[PortsOfSpeed], *, alone: bool
     ) -> dict[int | None, _V]:
-        """Return the buffer settings of a device: all if its tier declares none (``alone``), else differing ones."""
+        """Return the values to declare for a device: all of its own if ``alone``, else those that differ."""
         stating = [cell for cell in cells if alone or cell in differing]
         by_speed = {cell.speed_bps: self._own[cell] for cell in stating}
         if len(stating) == len(cells):
@@ -418,9 +418,9 @@ class _Layers(Generic[_V]):
         return dict(by_speed.items())
 
     def _by_speed(self, by_speed: Mapping[int, _V], cells: Iterable[PortsOfSpeed]) -> dict[int | None, _V]:
-        """Return the buffer settings of most ports under None and those of other speeds by speed.
+        """Return the value of most ports under None and those of other speeds by speed.
 
-        By speed alone if a speed's own settings cannot override the usual ones.
+        By speed alone if a speed's own value cannot override the usual one.
         """
         usual, _ = most(value for cell in cells for value in self._ports[cell])
         values = {*by_speed.values()}

@@ -73,7 +73,7 @@ def configured_device(
 ) -> ImportDevice | None:
     """Return the device of a configuration of another system than SONiC.
 
-    It is None without a profile or a valid name. Each fact that is neither in the file nor declared is a problem.
+    It is None without a profile or a valid name; ``problems`` gets the reason, and those of its ports.
 
     Raises:
         ProfileError: a profile does not exist, or a user's file is unreadable or wrong.
@@ -561,7 +561,7 @@ _T = TypeVar("_T")
 
 
 class Vote(NamedTuple):
-    """How many ports or devices have the most frequent value, and how many there are."""
+    """The number of ports or devices that have the most frequent value, and that of all."""
 
     ayes: int
     votes: int

@@ -280,9 +280,9 @@ def total(each: Iterable[Figures]) -> Figures:
 
 
 def port_cells(device: ImportDevice, rendered: Switch) -> Iterator[tuple[str, Cell]]:
-    """Yield what import declares of shared tables, on both sides, with the key of the attribute.
+    """Yield the settings of shared tables that import declares, on both sides, each after the key of its attribute.
 
-    It is MTU, speed and asymmetric PFC of ports in use, and the buffer model. Rendering keeps what a base has beside
+    They are MTU, speed and asymmetric PFC of ports in use, and the buffer model. Rendering keeps what a base has beside
     them, so that rows are compared by their meaning.
     """
     by_name = {port.name: port for port in rendered.ports if port.placed}
@@ -383,8 +383,8 @@ def other_devices(
 ) -> list[ImportDevice]:
     """Return the devices of configurations of other systems than SONiC; ``problems`` gets those of files left out.
 
-    ``switches`` state profiles, see ``import_configs``. A second file of the same switch with the same behavior is left
-    out.
+    ``switches`` state profiles, see ``import_configs``. Of files in a folder for one switch with the
+    same behavior the first is used.
 
     Raises:
         ProfileError: a profile does not exist, or a user's file is unreadable or wrong.

@@ -86,7 +86,7 @@ def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
 
 
 def ratio_of(sizes: Iterable[tuple[int, int]]) -> float | None:
-    """Return the headroom oversubscription of fewest decimals that gives most pools their deployed size, or None."""
+    """Return the headroom oversubscription that gives the most pools their deployed size, None for none."""
     ratios = (_shortest(claimed, deployed) for claimed, deployed in sizes)
     usual, _ = most(ratio for ratio in ratios if ratio is not None)
     return usual
@@ -130,10 +130,10 @@ class ImportRequest(NamedTuple):
 class ImportResult(NamedTuple):
     """An imported intent: its text, and the comparison of its render with the deployed devices.
 
-    ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that differ after the
-    render, each with its kind. ``refused`` are the problems for which ``render`` refuses this intent: values that it
-    cannot express, so that nothing was compared, or errors of lint. ``bases`` are the files of SONiC devices as
-    ``render`` expects them, by path below a folder.
+    ``cells`` are the compared fields, by device: of SONiC those of the tables that rendering owns, port settings and
+    the buffer model, of other systems port settings. ``differences`` are those that differ after the render, each with
+    its kind. ``refused`` are the problems for which ``render`` refuses this intent: values that it cannot express, or
+    errors of lint. ``bases`` are the files of SONiC devices as ``render`` expects them, by path below a folder.
     """
 
     text: str
@@ -162,7 +162,8 @@ def intent_of_devices(
     Raises:
         InputError: a file cannot be read, no profile has the hardware of a device, a cable has no length, or no port
             carries classes.
-        LosslessError: the name of the fabric is not valid, or a profile does not exist or is unreadable or wrong.
+        LosslessError: the name of the fabric or the cable length is not valid, or a profile does not exist or is
+            unreadable or wrong.
     """
     require_name(asked.name)
     problems: list[Problem] = []
@@ -536,7 +537,7 @@ def _rate(rate_bps: int) -> str:
 
 
 class RoundTrip(NamedTuple):
-    """All fields of the tables that rendering owns, by device, and the fields that differ after import and render."""
+    """The compared fields, by device, and those that differ after import and render."""
 
     cells: dict[str, tuple[Cell, ...]]
     differences: tuple[ImportDifference, ...]

@@ -262,7 +262,7 @@ class _LinkBuilder:
     def _cable(
         self, near: CableEnd, far: CableEnd, port: Port, claim: Claim | None, speed_bps: int, notes: list[str]
     ) -> int:
-        """Return the length of a cable: from the cabling file, else as configured at its ends, else a default."""
+        """Return the length of a cable: from the cabling file, else as configured at its ends, else a usual one."""
         if claim is not None and claim.cable_m:
             return claim.cable_m
         ends = [(self._devices[near.device], port.cable.configured_m), *self._configured_at(far)]

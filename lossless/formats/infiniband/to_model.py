@@ -1,4 +1,4 @@
-"""Turns a deployed opensm.conf and the files beside it into a subnet; facts that such files do not have are UNKNOWN.
+"""Turns a deployed opensm.conf and the files beside it into a subnet, whose switches, hosts and links are UNKNOWN.
 
 Files that opensm.conf names by a path of its host are looked up by their names, beside it.
 """

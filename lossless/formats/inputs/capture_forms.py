@@ -47,7 +47,7 @@ def declared_by(source: str) -> Any:
 
 
 def read_capture(text: str, file: str, sources: Iterable[str] = PACKAGES) -> tuple[StateCapture, ...] | None:
-    """Return the captures in a text, by the first source of which a form matches it; None if none does."""
+    """Return the captures in a text, by the first source whose forms find one; None if none does."""
     return next((captures for source in sources if (captures := _read(text, file, source))), None)
 
 
@@ -85,7 +85,7 @@ def _marked(capture: StateCapture, printed: PrintedJson) -> StateCapture:
 
 
 def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
-    """Yield a capture for each section of a known form; those of hosts have the time in the text and their host."""
+    """Yield captures of the sections of known forms, if one begins near the start; those of hosts have their time."""
     package = declared_by(source)
     forms = _in(package.FORMS, "section")
     if not forms:

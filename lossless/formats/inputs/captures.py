@@ -218,8 +218,8 @@ def _namespace(document: Document) -> str | None:
 
 
 def _devices(files: Sequence[_ReadFile]) -> Iterator[CapturedDevice]:
-    """Yield devices; a file without a device name belongs to the one that others in its folder name, else to the
-    folder's.
+    """Yield devices; a file without a device name belongs to the only one that its folder's files name, else to the
+    one that the folder is named after.
     """
     captured = [file for file in files if file.captures]
     folders = grouped((os.path.dirname(file.document.file), file) for file in captured)
@@ -274,7 +274,7 @@ _MAGIC = (
 def files_at(paths: Sequence[str | os.PathLike[str]], problems: list[Problem]) -> Iterator[tuple[str, bool]]:
     """Yield the files at paths, each once, with whether it is expected to be a capture.
 
-    A link in a folder that leads outside of it, and of its repository, is a problem.
+    A link in a folder is a problem if it leads outside of it, its repository and the other paths.
     """
     seen: set[str] = set()
     every = [os.fspath(path) for path in paths]

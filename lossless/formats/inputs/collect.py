@@ -42,7 +42,8 @@ class FoundFiles(Record):
     """The files at the paths of a run that may be inputs, each once even if it is reached by several names.
 
     ``problems`` are folders that cannot be read, ``others`` files with names that inputs never have, ``excluded`` files
-    that the user left out. A link that leads outside of the searched folder and its repository is a problem too.
+    that the user left out. A link that leads outside of the searched folder, its repository and the other paths is a
+    problem too.
     """
 
     candidates: tuple[Candidate, ...]
@@ -67,8 +68,8 @@ def collect(
 ) -> tuple[list[Document], list[Problem]]:
     """Return the documents to check, each file once, and the problems of those that cannot be read.
 
-    A file that is named must be an intent or a configuration; in a directory, and everywhere if ``lenient``, other
-    files are skipped. A file of several devices gives a document for each.
+    A file that is named must be an input; in a directory, and everywhere if ``lenient``, other files are skipped. A
+    file of several devices gives a document for each.
     """
     inputs = gather(paths, lenient=lenient, excludes=excludes)
     return list(inputs.documents), list(inputs.problems)
@@ -255,7 +256,7 @@ def _is_of_switch(document: Document) -> bool:
 
 
 def devices_in(document: Document) -> Inputs:
-    """Return a document for each device of a file; an intent or a plain configuration is its own document."""
+    """Return the documents of a file, one for each device, and problems of it; an intent is its own document."""
     if not is_device(document) or document.part:
         return Inputs((document,))
     if READ_TABLES & document.data.keys() or (not document.data and not _is_list(document)):
@@ -316,7 +317,10 @@ def is_device(document: Document) -> bool:
 
 
 def _beside_host(document: Document) -> Document:
-    """Return a plain file; ``config_db0.json`` beside ``config_db.json`` is ASIC 0 of that host.
+    """Return the document of a CONFIG_DB file.
+
+    ``config_db0.json`` beside ``config_db.json`` is ASIC 0 of that host if its metadata has ``asic_name`` or
+    ``sub_role``.
 
     Source: sonic-buildimage files/image_config/config-setup/config-setup @07b3e28 names the files so; every ASIC has
     its ``sub_role`` (src/sonic-py-common/sonic_py_common/multi_asic.py @bc57a0c, get_all_namespaces), and a device of
@@ -375,7 +379,7 @@ def _looks_like_ours(file: str) -> bool:
 
 
 def _holds_rows(document: Document) -> bool:
-    """Return whether a file found in a folder may be an input: any YAML, JSON with rows in a table of CONFIG_DB.
+    """Return whether a file found in a folder may be an input: any YAML, JSON with a table or devices of CONFIG_DB.
 
     A table must be a mapping there, because many JSON files have a key PORT or VERSIONS.
     """

@@ -1,4 +1,4 @@
-"""Which files of a folder may be inputs: by their suffix, and by the contents of a broken file."""
+"""The choice of files in a folder that may be inputs: by their suffix, and by the contents of a broken file."""
 
 from __future__ import annotations
 

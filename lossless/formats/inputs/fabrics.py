@@ -142,7 +142,7 @@ def documents_at(
     """Return the documents at a path and their problems; of a folder with a fabric.yaml, that intent alone.
 
     Raises:
-        InputError: the fabric.yaml is a link that leads outside of the folder.
+        InputError: the fabric.yaml is a link that leads into ``.git``, or outside of the folder and its repository.
     """
     if os.path.isfile(os.path.join(path, "fabric.yaml")):
         from lossless.ground.documents.folder import file_in

@@ -208,7 +208,7 @@ def is_ours(file: str, text: str) -> bool:
 def read_text(file: str, text: str) -> Inputs:
     """Return the document of a text that replaces a file, or the problems for which there is none.
 
-    Both are empty for a text that is neither JSON nor YAML nor the configuration of a switch.
+    Both are empty for a file without a suffix of JSON or YAML whose text is not the configuration of a switch.
     """
     try:
         plain = decode(text.encode("utf-8", "surrogatepass"), file)

@@ -52,7 +52,7 @@ def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     ``near``: an opensm.conf has the documents of the files beside it that it names, too.
 
     Raises:
-        InputError: such a file is a link that leads outside of the folder, or cannot be read.
+        InputError: such a file is a link that may not be followed, or cannot be read.
     """
     from lossless.formats.infiniband.to_model import SubnetFile, document_of, kind_of, read_subnet
 

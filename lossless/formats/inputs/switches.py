@@ -176,7 +176,7 @@ def fabric_of_switches(switches: tuple[Switch, ...], files: tuple[str, ...]) -> 
 
 
 def systems_of(documents: Iterable[Document]) -> str:
-    """Return the names of the systems of configurations, as text for messages; empty if all are of SONiC."""
+    """Return the names of the systems of configurations other than SONiC, as text for messages."""
     return joined(dict.fromkeys(TITLES[document.dialect] for document in documents if document.dialect))
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield a problem for each contradiction between values of an intent, located at a value of its file."""
+    """Yield a problem for each contradiction between values of an intent, located in its file."""
     yield from _shared_priorities(document, intent)
     yield from _shared_dscps(document, intent)
     yield from _bandwidth(document, intent)
@@ -208,7 +208,7 @@ def _dual_tor_path(intent: Intent) -> Path | None:
 
 
 def _kubernetes(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield a problem for each host setting that NVIDIA's NIC configuration operator does not support.
+    """Yield problems of host settings, trust and ToS, that NVIDIA's NIC configuration operator does not support.
 
     Sources: Mellanox/nic-configuration-operator pkg/consts/consts.go @0044138 (trust), README.md @0082142 (ToS).
     """

@@ -386,7 +386,7 @@ def steering_rows(qos: SwitchQos) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
-    """Map the fields of both dynamic buffer model tables to their values, None where there is none."""
+    """Return the values of both tables of the dynamic buffer model by field, None where there is none."""
     return {
         "default_dynamic_th": dynamic.default_dynamic_th,
         RATIO: dynamic.oversubscription,
@@ -418,6 +418,6 @@ def _tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]
 
 
 def trim_values(trimming: TrimSettings) -> dict[str, int | str | None]:
-    """Map the fields of the SWITCH_TRIMMING row to their values, None where there is none."""
+    """Return the values of the SWITCH_TRIMMING row by field, None where there is none."""
     values = trimming.size_bytes, trimming.dscp, trimming.traffic_class, trimming.queue
     return dict(zip(TRIM_FIELDS, values, strict=True))

@@ -71,7 +71,7 @@ NOT_APPLICABLE_TO_ANY = {
 
 
 class Carrying(NamedTuple):
-    """How a switch takes a configuration change: ``file`` holds its commands, and is their place among those to run.
+    """The way in which a switch takes a change: ``file`` holds its commands, and is their place among those to run.
 
     ``begin`` comes before the commands, ``commit`` after them, ``confirm`` after a successful check; ``check`` shows
     the running configuration, ``back`` undoes the change before it is confirmed. ``{name}`` is a name of the change.
@@ -135,7 +135,7 @@ class Difference(NamedTuple):
 
 
 def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the QoS settings of placed ports that differ on the read switch, except attributes in ``without``."""
+    """Yield the declared QoS settings of placed ports that the read switch has otherwise, but those in ``without``."""
     ports = {port.name: port for port in read.ports}
     for port in declared.ports:
         if not port.placed or port.qos is None:

@@ -84,7 +84,8 @@ def values(qos: HostQos) -> Mapping[str, object]:
     """Return the template values of mlx5's part of a host's script.
 
     Raises:
-        RenderError: the driver does not support a value, or DCQCN would run on no priority.
+        RenderError: the driver does not support a value, the DSCP or priority of CNPs is unknown, or DCQCN would run on
+            no priority.
     """
     cable_m = certain(qos.cable_m)
     if not 0 < cable_m < MLX5_CABLE_LIMIT_M:
@@ -138,7 +139,7 @@ def _parameters(qos: HostQos) -> tuple[DcqcnParameter, ...]:
 
 
 def _dcqcn(qos: HostQos) -> tuple[tuple[str, int, str], ...]:
-    """Return every DCQCN parameter with its value and source, in the order of PARAMETERS; none where DCQCN is off."""
+    """Return the DCQCN parameters with value and source, in the order of PARAMETERS; none where DCQCN is off."""
     dcqcn = qos.dcqcn
     if not certain(dcqcn.enabled):
         return ()

@@ -170,7 +170,7 @@ def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | No
 
 
 def _raw(qos: HostQos, priorities: tuple[int, ...], policy: KubernetesPolicy) -> Iterator[tuple[str, str]]:
-    """Yield firmware settings: all of DCQCN for each port, since defaults of versions differ, then declared ones."""
+    """Yield firmware settings: those of DCQCN for each port, since defaults of versions differ, then declared ones."""
     settings = {
         "ROCE_CC_PRIO_MASK": priority_bits(priorities),
         "CNP_DSCP": _known(qos, qos.dcqcn.cnp_dscp),
@@ -294,7 +294,7 @@ def context(qos: HostQos) -> Mapping[str, object]:
     ``dscp_priorities`` has 64 digits, the priority of DSCP n at place n, or - where it has none of its own.
 
     Raises:
-        RenderError: the NIC has no profile, or does not support a value.
+        RenderError: the NIC has no profile or does not support a value, a name is not valid, or a value is unknown.
     """
     driver = driver_of(qos).values(qos)
     named = driver["module"] or f"PCI id {driver['pci_id']}"
@@ -325,7 +325,7 @@ def driver_of(qos: HostQos) -> ModuleType:
 
 
 def unset(qos: HostQos) -> str | None:
-    """Return the settings of a host that no file sets, as text; None where all are set.
+    """Return the settings among DCQCN and modes of queue pairs that no file of a host sets, as text; None without any.
 
     Raises:
         RenderError: the NIC has no profile.

@@ -170,8 +170,7 @@ def resources_in(text: str, file: str) -> tuple[Facts, ...]:
     """Return the host facts of the NIC operator's resources in a file of several YAML documents, one record each.
 
     Empty where it has no such resource, or a document without ``apiVersion``. Paths begin with the name of the
-    resource. Each document is parsed with as many blanks before it as the file has characters there, so that its places
-    are those of the file.
+    resource. Each document is parsed with the text before it blanked, so that its places are those of the file.
 
     Raises:
         InputError: a document is not a valid mapping of YAML.

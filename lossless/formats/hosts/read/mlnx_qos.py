@@ -45,7 +45,7 @@ def read(section: Section) -> Reading:
 
 
 def printed_beside(section: Section) -> Iterator[HostFact]:
-    """Yield further facts, also of incomplete tables: each buffer, each TC, and the buffer and TC of each priority.
+    """Yield further facts, also of incomplete tables: of buffers, of TCs, and the buffer and TC of each priority.
 
     ``read`` yields only complete tables of buffers and TCs, since a host is configured by all of them together.
     """

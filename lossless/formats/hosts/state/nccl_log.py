@@ -58,7 +58,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield NICs, settings and errors of the hosts in a log; repetitions by processes of one host are dropped."""
+    """Yield NICs, settings and errors of the hosts in a log; equal NICs and settings of one host are yielded once."""
     yield from once(_all(section))
 
 

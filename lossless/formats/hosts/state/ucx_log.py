@@ -171,7 +171,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield errors with their peers, devices and settings; repetitions by several processes of a host are dropped."""
+    """Yield errors with their peers, devices and settings; equal devices and settings of a host are yielded once."""
     yield from once(_all(section))
 
 

@@ -171,7 +171,10 @@ def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[
 
 
 def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
-    """Yield cables with the far device's own name for its port; where several fit, ``b_words`` keeps all."""
+    """Yield cables with the far device's own name for its port if an end in the files has it, else the likeliest.
+
+    Where several fit, ``b_words`` keeps all words.
+    """
     own = {cable.a for cable in cables} | {cable.b for cable in cables if not cable.b_words}
     for cable in cables:
         if not cable.b_words:

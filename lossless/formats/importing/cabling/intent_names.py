@@ -159,7 +159,7 @@ def names_of_intent(
 
 
 def read_cables(texts: Mapping[str, str], declared: IntentNames, exclude: Sequence[str] = ()) -> CableReport:
-    """Return the cables in files that have a declared device at one end or both, and no management port.
+    """Return the cables in files with a declared device at one end or both, without excluded ones and management ports.
 
     Raises:
         InputError: files of an unsupported kind, contradictions, ambiguous device names, ports that no switch of
@@ -290,7 +290,7 @@ class _CableMapper:
         return own.get(end.port.lower(), end.port)
 
     def _words_of_hosts(self) -> dict[str, set[str]]:
-        """Return the names in files, in lower case, of ports of devices other than the intent's switches, by device."""
+        """Return the names in files, in lower case, of the ports of devices in ``host_ports``, by device."""
         by_host: dict[str, set[str]] = {}
         for cable in map(self._renamed, self._said):
             for end, words in ((cable.a, (cable.a.port,)), (cable.b, cable.b_words or (cable.b.port,))):

@@ -62,7 +62,7 @@ class CableFiles(NamedTuple):
 
     @property
     def cables(self) -> list[FileCable]:
-        """All cables in the files, once for each file that contains them."""
+        """The cables of all files, one for each statement about it."""
         return [cable for file in self.files for cable in file.cables]
 
 

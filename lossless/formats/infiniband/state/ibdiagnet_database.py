@@ -166,7 +166,7 @@ class FabricPorts:
         return self.identity(_place(cells, guid, number), cells)
 
     def identity(self, place: tuple[str, str], cells: Cells) -> Identity:
-        """Return the identity of a port: node name and LID where they are known, the port's GUID, and its number."""
+        """Return the identity of a port: node name and LID where known, its GUID or the node's, and its number."""
         node, number = place
         own = self.row(place)
         guid = cells.get("PortGUID") or own.get("PortGuid") or node

@@ -1,6 +1,6 @@
 """Reads ``ibqueryerrors``: ports with counters above a threshold, in the kernel's names of these counters.
 
-A counter that is missing is below the threshold, not 0. ``GUID 0x2c903006e29b0 port 6: [LinkDownedCounter == 9]
+A counter that is missing is not above the threshold. ``GUID 0x2c903006e29b0 port 6: [LinkDownedCounter == 9]
 [PortXmitDiscards == 14176]``, where ``port ALL`` is the sum of a switch. A value with its size after it,
 ``[PortXmitWait == 5000 (4.883K)]``, comes from 64-bit counters. Source: linux-rdma/rdma-core
 infiniband-diags/ibqueryerrors.c @691953d.

@@ -28,7 +28,7 @@ _COUNTS = {"error": "count", "path": "messages_of_path", "attribute": "errors_of
 
 
 class ErrorTally(NamedTuple):
-    """How often an error, path or attribute is in a log of opensm: place, text and time of the first, last time."""
+    """The count of an error, path or attribute in a log of opensm: place, text and time of the first, last time."""
 
     times: int
     path: Path

@@ -40,7 +40,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters and other values of every port in the telemetry of UFM."""
+    """Yield the counters and other single values of the ports in the telemetry of UFM."""
     data = json_of(section)
     if isinstance(data, Problem):
         yield data

@@ -45,7 +45,10 @@ class DeviceUnits(NamedTuple):
     unit_of: tuple[int, ...]
 
     def ports(self) -> Iterator[tuple[str, str]]:
-        """Yield switch and port of each link of the device in the order of its port uses, then any reclaimed ports."""
+        """Return an iterator of switch and port of each link, in the order of the port uses.
+
+        With one ASIC, reclaimed ports follow.
+        """
         if len(self.units) == 1:
             (unit,) = self.units
             return ((unit.name, port.name) for port in unit.layout.ports)
@@ -99,7 +102,8 @@ class AsicSplitter:
 def units_of(parts: Sequence[AsicPart], kind: SwitchKind) -> tuple[int, ...]:
     """Return the index of the ASIC for each port use: that of the port it names, else the first with a port left.
 
-    All members of a LAG are at one ASIC. A use that fits on no ASIC gets the first one, where rules report it.
+    All members of a LAG are at one ASIC, whatever ports they name. Another use that fits on no ASIC gets the first one,
+    where rules report it.
     """
     placements = [PortPlacement(part.profile, part.hwsku, kind.cages) for part in parts]
     named = {i: _claimed(placements, use) for i, use in enumerate(kind.uses) if use.name is not None}

@@ -147,7 +147,8 @@ def dynamic_pools(asic: Asic, defaults: BufferDefaults, origin: Origin) -> tuple
 def buffer_defaults(loaded: LoadedIntent, kind: SwitchKind, templates: Sequence[str]) -> BufferDefaults:
     """Return the pools and profiles of a switch kind, from the first of the named templates that has lossless buffers.
 
-    A switch that SONiC does not support and that runs another system has none: its own values are unknown.
+    Where they have another form than the declared one, they are those of another HWSKU of the product. A switch that
+    SONiC does not support and that runs another system has none: its own values are unknown.
 
     Raises:
         InputError: the HWSKU ships no lossless buffers, or no HWSKU of the product ships them in the declared form.

@@ -296,7 +296,7 @@ def _curve(ecn: CurveIntent) -> Curve:
 
 
 def _wred_name(loaded: LoadedIntent, class_name: str, place: ClassPlace, own_speed: int | None) -> str:
-    """Return the name of a WRED profile: the common one where a switch has one curve, else by class and speed."""
+    """Return the name of a WRED profile: the common one where a switch has one curve, else by class and own speed."""
     curves = {
         next(statements(policy, place._replace(speed_bps=speed_bps)), (None, ()))[0]
         for cls in loaded.intent.classes.values()

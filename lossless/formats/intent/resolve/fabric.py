@@ -273,7 +273,7 @@ class _FabricResolver:
         return Host(node.name, self._host_qos[key])
 
     def _mtus_of_nics(self, switches: Sequence[Switch], links: Sequence[Link]) -> dict[str, int]:
-        """Return the MTU of each host at a port whose exception lets less through than hosts send.
+        """Return the MTU of each host at ports with an MTU of their own: the least of these and of the hosts' MTU.
 
         Raises:
             InputError: an exception is of a port that no link uses.
@@ -421,7 +421,7 @@ def _sum(bundles: Sequence[LinkBundle]) -> int:
 
 
 def _spoken(node: PlanNode, bundles: Sequence[LinkBundle], role: Role) -> str:
-    """Return ``16 hosts x 2 x 400G``, joined by plus where they differ; ``role`` is that of the far ends."""
+    """Return links as text, ``16 hosts x 2 x 400G``, joined by plus where they differ; ``role``: of the far ends."""
     many = "leaves" if role == "leaf" else f"{role}s"
     parallel: dict[tuple[str, int], int] = {}
     for bundle in bundles:
@@ -447,8 +447,9 @@ def kubernetes_policy(
     """Return the settings of NVIDIA's NIC configuration operator, None where the intent has no ``hosts.kubernetes``.
 
     Raises:
-        InputError: no NIC is by NVIDIA, one has no PCI ID, a firmware setting is derived from another key, no class
-            gives a ToS byte, or a device has the name of the folder of the rendered files.
+        InputError: no NIC is by NVIDIA, an NVIDIA NIC has no PCI ID, a firmware setting is derived from another key,
+            the ToS byte is derived and no lossless class has a DSCP, or a device has the name of the folder of the
+            rendered files.
     """
     stated = loaded.intent.hosts.kubernetes
     if stated is None:
@@ -545,7 +546,7 @@ def workloads(loaded: LoadedIntent, fabric: Fabric) -> tuple[DeclaredWorkload, .
     """Return the workloads that an intent declares for a fabric.
 
     Raises:
-        InputError: every class, host, port and algorithm that does not exist, located.
+        InputError: every lossless class, NIC, port and algorithm that does not exist, located.
     """
     declared = loaded.intent.workloads
     if not declared:

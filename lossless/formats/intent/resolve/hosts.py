@@ -91,7 +91,7 @@ _PER_UNIT = {"us": 1000, "Mb/s": 10**6}
 
 
 def congestion_control(loaded: LoadedIntent, nic: NicProfile) -> CongestionControl:
-    """Return the declared congestion control with the DSCP of CNPs, which is None without DCQCN."""
+    """Return the declared congestion control with the DSCP of CNPs, None without DCQCN or where it is unknown."""
     policy = loaded.intent.congestion_control
     cnp_dscp = _cnp_dscp(loaded, nic) if policy.kind == "dcqcn" else None
     return CongestionControl(
@@ -159,7 +159,7 @@ def _tool(loaded: LoadedIntent, nic: NicProfile) -> Tool:
 
 
 def _pfc_priorities(loaded: LoadedIntent) -> tuple[int, ...]:
-    """Return the NICs' priorities with PFC: the declared or lossless ones; none where host links have no PFC."""
+    """Return the NICs' priorities with PFC: those declared for hosts, else lossless ones, none on links without PFC."""
     intent = loaded.intent
     if intent.hosts.pfc is not None:
         return tuple(sorted(set(intent.hosts.pfc)))
@@ -394,8 +394,8 @@ def _stated_dcqcn(loaded: LoadedIntent, nic: NicProfile) -> dict[str, int]:
 def variables(loaded: LoadedIntent, tos: int | None) -> tuple[Variable, ...]:
     """Return every environment variable of the jobs, in the order of the rendered files.
 
-    ``tos`` is the ToS byte that the hosts give RDMA traffic. NCCL and UCX are set to it where the intent declares no
-    other byte: UCX would use 106 by default, and queue pairs that bypass the kernel would use 0.
+    ``tos`` is the ToS byte that the hosts give RDMA traffic. NCCL, and UCX if the intent has it, are set to it where
+    the intent declares no other byte: UCX would use 106 by default, and queue pairs that bypass the kernel would use 0.
     """
     hosts = loaded.intent.hosts
     stated = (

@@ -120,8 +120,9 @@ class LayoutBuilder:
         """Return the layout of a kind of switch.
 
         Raises:
-            InputError: the HWSKU ships no lossless buffers, the switch does not support the declared buffers, or it
-                lacks ports that the intent names or keeps free.
+            InputError: the HWSKU ships no lossless buffers, the switch does not support the declared buffers, it has
+                too many ports, it lacks ports that the intent names or keeps free, or SONiC has no profiles that
+                reclaim the buffer of its unused ports.
         """
         require_few_ports(self.loaded, kind)
         model = buffer_model(self.loaded, kind)

@@ -163,7 +163,7 @@ class UpdaterRules(NamedTuple):
 
 @cache
 def updater_table() -> dict[str, Any]:
-    """Return ``profiles/sonic/updater.json``: the checks of SONiC's config updater, by release and chip."""
+    """Return the content of ``profiles/sonic/updater.json``: the checks of SONiC's config updater."""
     import json
 
     # Plain strings: pathlib costs a linter's start a third of an interpreter's.
@@ -412,7 +412,7 @@ def _references(configuration: Mapping[str, Any]) -> Iterator[tuple[Row, Row]]:
 
 @cache
 def _reference_fields() -> dict[tuple[str, str], tuple[str, ...]]:
-    """Map each referring field, with its table that needs the port down, to the tables whose rows it may name."""
+    """Return the tables whose rows a field may name, by its table, which needs the port down, and the field."""
     return {
         (table, name): others
         for table in _tables()

@@ -3,9 +3,9 @@
 The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules permit the
 difference; no table is left empty; SONiC's models define every table of the patch; they accept the whole result.
 
-``config apply-patch`` and ``config replace`` check every change by rules of their own, by chip and release, before the
-YANG models: ``profiles/sonic/updater.json`` has them with their sources. For a release or a HWSKU that is missing from
-the rules nothing is guessed: such a change needs ``config reload``.
+``config apply-patch`` and ``config replace`` have rules of their own, by chip and release, which they apply before the
+YANG models: ``profiles/sonic/updater.json`` has them with their sources. Nothing is guessed for a release without
+rules, or in a table with rules by chip for a HWSKU that they lack: such a change needs ``config reload``.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class Update(NamedTuple):
 
 
 def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str | None, hwsku: str) -> Update:
-    """Return the change from ``running`` to ``target``; all of it is refused if the ``release`` is not known."""
+    """Return the change from ``running`` to ``target``; for an unknown ``release`` all that it writes is refused."""
     before, after = in_database(running), in_database(target)
     seen = operations(before, after)
     if not seen:

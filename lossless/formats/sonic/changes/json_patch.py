@@ -497,7 +497,7 @@ def _spelled(priorities: frozenset[int]) -> str:
 
 
 def _priorities(configuration: Mapping[str, Any]) -> dict[int, frozenset[int]]:
-    """Map each lossless DSCP of a configuration to its priorities with PFC."""
+    """Return the priorities of the lossless classes of a configuration, by DSCP."""
     (switch,) = read_fabric([Tables("config_db.json", dict(configuration))], switch_for_hwsku).switches
     priorities: dict[int, frozenset[int]] = {}
     for cls in switch.classes.lossless:

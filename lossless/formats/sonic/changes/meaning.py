@@ -127,7 +127,7 @@ class _ObjectNames:
             self._pair(table, votes)
 
     def _votes(self) -> dict[str, Counter[tuple[str, str]]]:
-        """Count, for each pair of a rendered and a deployed name, the fields in which they take the same place."""
+        """Return, by pair of a rendered and a deployed name, the number of fields in which they take the same place."""
         votes: dict[str, Counter[tuple[str, str]]] = {table: Counter() for table in OBJECTS}
         for (table, field), target in REFERENCES.items():
             for key, row in self._ours[table].items():

@@ -1,4 +1,4 @@
-"""Whether a switch keeps a DSCP lossless on a port, by its programmed state; and CONFIG_DB as its daemons apply it.
+"""The cause that makes a DSCP lossy on a port, by the programmed state; and CONFIG_DB as the daemons apply it.
 
 If a DSCP is lossy, the row that is the cause is returned. Applied rows are without those that are not applied, and
 have the values as parsed. A fabric that is read from them describes the behavior of the switch, one that is read from
@@ -69,7 +69,10 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
 
 
 def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:
-    """Return the written rows that the daemons do not apply, and BUFFER_PG rows that buffermgrd replaces."""
+    """Return the written rows that the daemons do not apply, and BUFFER_PG rows that buffermgrd replaces.
+
+    Rows of PORT, and watchdogs that wait, are not among them.
+    """
     # A watchdog that waits for its mask stays: the port says whether the mask is empty, or filled in on upgrade.
     gone = {
         row
@@ -147,7 +150,7 @@ def _note(
 
 
 class Break(NamedTuple):
-    """Why a DSCP is lossy on a port. ``row`` has the cause, ``field`` is its entry, empty if it is not one entry.
+    """The cause of a lossy DSCP on a port. ``row`` has it, ``field`` is its entry, empty if it is not one entry.
 
     ``kind``: the port does not exist (``port``); its rows wait for a port that is not ready (``ready``), or for another
     row (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map sends it, or a pause,
@@ -300,7 +303,7 @@ def _pauses_elsewhere(state: Programmed, dscp_map: str, traffic_class: int) -> b
 
 
 def _waiting_groups(state: Programmed, name: str, group: int) -> Iterator[Row]:
-    """Yield the BUFFER_PG rows that would give a group of a port its profile, but are not applied."""
+    """Yield the BUFFER_PG rows of a port that are not applied and name a group, or numbers that cannot be read."""
     for table, key in state.fates:
         if table == "BUFFER_PG":
             port, _, text = key.partition("|")

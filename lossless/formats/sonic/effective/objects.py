@@ -322,7 +322,7 @@ _BYTES = frozenset({"xon", "xon_offset", "xoff", "size", "static_th"})
 
 
 def profile_settings(fields: Fields, pools: Mapping[str, PoolSettings]) -> ProfileSettings | Fate:
-    """Return a buffer profile, or its row's fate; pool, size and exactly one threshold are mandatory."""
+    """Return a buffer profile, or the ``Fate`` of its row; pool, size and exactly one threshold are mandatory."""
     given: dict[str, int] = {}
     pool, action = "", None
     for field, text in fields.items():

@@ -63,7 +63,7 @@ def devices_of(document: Document) -> tuple[Document, ...]:
 
 
 def numbered_device(document: Document, asic: str) -> Document:
-    """Return a plain config_db file of one ASIC (``asic0``) as a document of the device ``host:asic0``."""
+    """Return the document of the device ``host:asic0`` for the plain config_db file of one ASIC (``asic0``)."""
     host = _hostname(document.data) or document.file
     name = f"{document.file} ({asic})"
     of = DocumentPart(document, name, document.file, PartLayout(document.file), device=f"{host}:{asic}")

@@ -344,7 +344,7 @@ def _names_ports(key: str) -> bool:
 
 
 def single_keys(key: str) -> Iterator[str]:
-    """Yield ``Ethernet0|3`` and ``Ethernet4|3`` of ``Ethernet0,Ethernet4|3``."""
+    """Yield the keys of single ports in a key: ``Ethernet0|3`` and ``Ethernet4|3`` of ``Ethernet0,Ethernet4|3``."""
     ports, bar, rest = key.partition("|")
     for port in ports.split(","):
         yield f"{port}{bar}{rest}"

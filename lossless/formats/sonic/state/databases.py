@@ -251,7 +251,7 @@ def dumps_of(data: object) -> tuple[Dump, ...]:
 
 
 def table_and_key(key: str) -> tuple[str, str]:
-    """Split the name of a row at its first separator: a bar in CONFIG_DB and STATE_DB, a colon in the others."""
+    """Return the table and the key of a row's name, split at its first bar or colon."""
     at = min((at for separator in "|:" if (at := key.find(separator)) >= 0), default=len(key))
     return key[:at], key[at + 1 :]
 

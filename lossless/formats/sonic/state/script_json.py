@@ -187,7 +187,7 @@ def _reading(
 
 
 def _watermarks(data: list[dict[str, Any]], command: SwitchCommand, prefix: Identity) -> Said | None:
-    """Read the list of ports or pools of ``watermarkstat -j``, which does not name the watermark; None for others."""
+    """Return the readings of a list of ports or pools, which does not name its watermark; None for another list."""
     if all("Port" in row and any(element_of(str(key)) for key in row) for row in data):
         return "watermarkstat -j", tuple(_elements(data, command, prefix))
     if all(row and all(_POOL.fullmatch(str(key)) for key in row) for row in data):

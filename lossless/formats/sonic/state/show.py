@@ -191,7 +191,7 @@ def _settings(
 
 
 def _counters(pairs: PrintedPairs, context: TableContext) -> Said:
-    """Read the dotted list of one port or of the switch, with the time since its counters were cleared."""
+    """Return the readings of a dotted list, of a port or of the switch, and the age of its counters if it says so."""
     since: CountedSince = context.cleared
     note = ""
     for row in pairs.rows:

@@ -45,8 +45,8 @@ def read_fabric(
     """Return the fabric that deployed CONFIG_DBs describe.
 
     ``rdma_dscps`` names the DSCPs that must be lossless, of each device; without them, its lossless classes are
-    inferred from PFC and the DSCP-to-TC maps of its ports. Links are known where both ends are among the files and
-    their hostnames are unique.
+    inferred from PFC and the DSCP-to-TC maps of its ports. Links are known where a port names its neighbor, both
+    ends are among the files and their hostnames are unique.
     """
     named = rdma_dscps or [()] * len(devices)
     pairs = zip(devices, named, strict=True)

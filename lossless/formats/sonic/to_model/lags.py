@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def lag_mtus(tables: Tables) -> Mapping[str, Limit]:
-    """Map each member port of a LAG that has a row in ``PORTCHANNEL`` to that LAG's MTU, None if it cannot be read."""
+    """Return the MTU of the LAG, None if it cannot be read, by member port of a LAG with a row in ``PORTCHANNEL``."""
     return dict(_members(tables, "PORTCHANNEL", "PORTCHANNEL_MEMBER"))
 
 
 def vlan_mtus(tables: Tables) -> Mapping[str, Limit]:
-    """Map each member port of VLANs with a VLAN_INTERFACE, itself or by its LAG, to the smallest MTU read of these."""
+    """Return the smallest MTU read of VLANs with a VLAN_INTERFACE, by member port, itself or by its LAG."""
     if "VLAN_INTERFACE" not in tables.data:
         return {}
     routed = {key.partition("|")[0] for key in tables.written("VLAN_INTERFACE")}

@@ -255,7 +255,7 @@ class PortRows(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _made_by(pfc_enable: str) -> Mapping[int, str]:
-    """Map each priority group to the range (``3-4``) in the key of the BUFFER_PG row that buffermgrd writes for it."""
+    """Return the range (``3-4``) in the key of the BUFFER_PG row that buffermgrd writes for a group, by group."""
     return {n: text for text in lossless_ranges(pfc_enable) for n in index_range(text) or ()}
 
 

@@ -137,7 +137,7 @@ def _not_below_poll(row: Row, context: RowContext, *names: str) -> Iterator[Cons
 
 
 def _shown(text: str, time_ms: int) -> str:
-    """Return a timer as messages show it: the models read ``0200`` as decimal, orchagent as octal."""
+    """Return a timer as messages show it: ``200 ms``, or with its spelling, which orchagent may read otherwise."""
     return f"{time_ms} ms" if text == str(time_ms) else f"{text!r}, {time_ms} ms to the models,"
 
 

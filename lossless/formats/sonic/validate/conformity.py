@@ -1,4 +1,4 @@
-"""Whether a CONFIG_DB conforms to SONiC's YANG models: the violations of all its rows, not the first one alone.
+"""Conformity of a CONFIG_DB to SONiC's YANG models: the violations of all its rows, not the first one alone.
 
 Upstream stops at its first error, and an unknown field hides all others. Most rows of a file, and most rows of all
 files of a fabric, are identical: rows that were found valid are remembered, up to limits, and not checked again.

@@ -214,7 +214,7 @@ class RowSchema(NamedTuple):
 
     @property
     def keyed(self) -> bool:
-        """Whether a check of the row depends on its key (``_KEYED_CHECKS``)."""
+        """Whether a check of the row depends on its key, or on any table (``_KEYED_CHECKS``)."""
         return any(check[0] in _KEYED_CHECKS for check in self.checks)
 
 

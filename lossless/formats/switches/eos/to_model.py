@@ -419,7 +419,7 @@ def _pauses(settings: Settings) -> bool:
 
 
 def _not_on(config: EosConfig) -> Iterator[RefusedSetting]:
-    """Yield priorities that are no-drop at ports without a line that turns PFC on or off, by their lines."""
+    """Yield priorities that are no-drop at ports that are up, without a line that turns PFC on or off."""
     lines: dict[Origin, list[str]] = {}
     for name in config.interfaces:
         settings = config.settings_of(name)
@@ -438,7 +438,7 @@ def _not_on(config: EosConfig) -> Iterator[RefusedSetting]:
 
 
 def _paused_by_link(config: EosConfig) -> Iterator[RefusedSetting]:
-    """Yield link-level flow control at ports with PFC, the ports of one line together."""
+    """Yield link-level flow control at ports with PFC, the ports of one line together; none with all PFC off."""
     lines: dict[Origin, list[str]] = {}
     for name in config.interfaces:
         settings = config.settings_of(name)

@@ -271,7 +271,7 @@ class Node:
 
 
 def read_commands(text: str, file: str) -> Document:
-    """Return the document of ``nv set`` and ``nv unset`` commands: its keys are the commands, last writing last."""
+    """Return the document of ``nv set`` and ``nv unset`` commands, its keys; a repeated one has its last place."""
     lines: dict[Path, int] = {}
     data: dict[Any, Any] = {}
     whole = ""

@@ -309,7 +309,7 @@ class NvueSwitch:
         return stated or (self.base.trust if self.whole else None)
 
     def pfc_of(self, node: Node | None, origin: Origin) -> PriorityMask:
-        """Return the PFC priorities of a port: of its own profile or default-global, else those of ``qos roce``."""
+        """Return the PFC priorities of a port: of its profile; those of ``qos roce`` if default-global has none."""
         name, profile = self.pfc_profile(node)
         if profile is not None and all(profile.value(word) in OFF for word in ("tx", "rx")):
             return PriorityMask((), profile.origin_of("tx"))

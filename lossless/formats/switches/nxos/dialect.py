@@ -234,10 +234,10 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
 
 
 def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
-    """Yield the classes of traffic whose qos-group leads to a network-qos class that is paused but not defined.
+    """Yield, for each network-qos class that is paused but not defined, the first class of traffic that leads to it.
 
-    That is the group of a queuing class of its name, else the one that the paused CoS leads to. Classes with ECN, or
-    without such traffic, are left out.
+    Its qos-group is that of a queuing class of its name, else the one that the paused CoS leads to. Classes with ECN,
+    or without such traffic, are left out.
     """
     bound = reader.policy_of({}, NETWORK_QOS, "")
     cos = reader.main.cos_to_group

@@ -357,7 +357,7 @@ class _PortRefusals:
             )
 
     def not_on(self) -> Iterator[RefusedSetting]:
-        """Yield ports without PFC that classify traffic although a class is no-drop, or that no port has it on."""
+        """Yield ports with PFC off or auto and a policy of their own; others too if no port has PFC on."""
         if ("override",) in self._config.switch:
             return
         nowhere, stated = not self._reader.anywhere_on, False

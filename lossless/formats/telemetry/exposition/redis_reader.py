@@ -443,7 +443,7 @@ _MS_PER_S = 1000
 
 
 class Polling(NamedTuple):
-    """Whether a group of counters is polled (0 or 1), and its interval; None where CONFIG_DB lacks the value."""
+    """The polling of a group of counters: on or off (1 or 0), and its interval; None where CONFIG_DB lacks it."""
 
     enabled: float | None
     interval_s: float | None

@@ -147,7 +147,7 @@ class FabricSeries(NamedTuple):
 
 
 def matching(label: str, value: str) -> str:
-    """Return the PromQL matcher by which a label has a value."""
+    """Return the PromQL matcher for a label with exactly this value."""
     return f'{label}="{value}"'
 
 

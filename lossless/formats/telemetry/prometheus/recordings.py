@@ -102,7 +102,7 @@ def _value(name: str, value: float, labels: dict[str, str]) -> RecordingRule:
 
 
 def rate_group(intended: Inventory, every: AlertTimes) -> Group:
-    """Return the rules that record rates and shares by port, with the labels of the intent, then sums over ports."""
+    """Return the rules that record rates and shares by port and by pool, then sums over ports."""
     of = FabricSeries(intended.fabric)
     return Group(
         f"lossless-rates-{intended.fabric}",

@@ -356,7 +356,7 @@ def _watchdog(match: re.Match[str]) -> Made:
 
 
 def _pause(match: re.Match[str]) -> Made:
-    """Return the settings of a ``pause`` line, whose parts come in any order; None for numbers out of range."""
+    """Return the settings of a ``pause`` line, whose parts come in any order; None for a CoS or size out of range."""
     words = match[1].split()
     made: list[tuple[Key, Any]] = []
     for flag in ("no-drop", "receive"):
