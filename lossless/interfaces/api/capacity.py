@@ -305,8 +305,8 @@ def cabled_as_declared(
     ``exclude`` are left out of the files.
 
     Raises:
-        InputError: the intent or a file cannot be read, files contradict each other, or a name matches no device of the
-            intent; each problem has its location.
+        InputError: the intent or a file cannot be read, files contradict each other, a switch of the intent has more
+            links than ports, or a name matches no device of the intent; each problem has its location.
     """
     return compare_cabling(intent_at(intent), _texts(files), exclude=exclude, options=options)
 

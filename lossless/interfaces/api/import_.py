@@ -50,8 +50,8 @@ def import_configs(
     ``nic`` names the adapter of the hosts, which switch configurations do not contain.
 
     Raises:
-        InputError: a file cannot be read or is an intent, no profile has the hardware of a device, a cable has no
-            length, or no port carries classes.
+        InputError: a file cannot be read or is an intent, there is nothing to import, no profile has the hardware of a
+            device, a cable has no length, or no port carries classes.
         LosslessError: the name of the fabric or the cable length is not valid, or there is no profile of that name.
     """
     every, problems = collect(paths)

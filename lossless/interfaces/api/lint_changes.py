@@ -70,7 +70,7 @@ def lint_since(
     behind it means the merge base with the current commit, as in git.
 
     Raises:
-        LosslessError: no repository, no such revision, or a path outside of the repository.
+        LosslessError: git is missing or fails, no repository, no such revision, or a path outside of the repository.
     """
     named = [fspath(path) for path in paths]
     compared_with = revision_of(revision, named)

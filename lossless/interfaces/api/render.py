@@ -27,8 +27,8 @@ class RenderResult(NamedTuple):
     """The files that a render writes below the output folder, and the report of the rules before it.
 
     ``files`` is empty if nothing was written; ``changed`` names files that differ from the existing tree;
-    ``notes`` lists parts that are not rendered, with the reason. ``plans`` contains the update plan of each switch,
-    if a patch was requested; ``differences`` contains unified diffs, if requested.
+    ``notes`` lists parts that are not rendered, with the reason. ``plans`` contains the update plans of SONiC
+    switches, if a patch was requested; ``differences`` contains unified diffs, if requested.
     """
 
     files: tuple[str, ...]
@@ -61,8 +61,8 @@ def render(
 
     Raises:
         InputError: the intent or a base cannot be read, or a value of a subnet cannot be written or lacks its key.
-        RenderError: a base is missing where it is needed, does not fit, or would be overwritten, or the output cannot
-            be written; the old tree is then as it was.
+        RenderError: a base is missing where it is needed, does not fit, or would be overwritten, a device cannot be set
+            as declared, or the output cannot be written.
     """
     from pathlib import Path
 

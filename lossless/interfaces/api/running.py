@@ -102,7 +102,7 @@ def _of_the_same_time(now: CaptureInputs, before: CaptureInputs) -> Iterator[Pro
 
 
 def intended_by(fabrics: Sequence[Fabric]) -> Intended:
-    """Return the switches, host QoS and links that fabrics declare, by device."""
+    """Return the switches and host QoS that fabrics declare, by name of the device, and the links."""
     from lossless.checks.lint.running import Intended
 
     return Intended(
@@ -159,7 +159,7 @@ class Watch:
 
     @property
     def files(self) -> int:
-        """The number of watched files."""
+        """The number of files that the last call of :meth:`changed` found."""
         return len(self._files)
 
     def lint(self) -> Report:

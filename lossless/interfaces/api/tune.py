@@ -1,7 +1,7 @@
 """Tune and sweep: chooses thresholds by the packet-level model, or simulates each setting of a grid.
 
-Tuning is for the workloads that an intent declares. A sweep finds whether each setting is safe; a setting can be
-written into the intent.
+Tuning is for the workloads that an intent declares, or default ones. A sweep finds whether each setting is safe; a
+setting can be written into the intent.
 """
 
 from __future__ import annotations

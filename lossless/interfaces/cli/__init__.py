@@ -1,4 +1,4 @@
-"""The command line: one module per command, each imported only when it is called.
+"""The command line: modules of commands, each imported only when a command of it is called.
 
 No other package writes to the terminal.
 """

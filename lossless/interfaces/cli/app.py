@@ -74,7 +74,7 @@ def module_of(command: str) -> str:
 
 
 class Commands(click.Group):
-    """Commands by name, each in its module, imported when it is called."""
+    """Commands by name, each of which imports its module when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names in the order of the help."""
@@ -124,7 +124,7 @@ class Commands(click.Group):
 
 
 class _HelpFormatter(click.HelpFormatter):
-    """Help that is never wrapped within a word: an option in two pieces cannot be read, nor copied."""
+    """Help that is not wrapped at a hyphen: an option in two pieces cannot be read, nor copied."""
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""

@@ -339,7 +339,7 @@ def finish() -> None:
 
 
 def style_for(stream: TextIO, *, verbose: bool = False) -> TextStyle:
-    """Return colors and width for a stream: NO_COLOR, FORCE_COLOR and COLUMNS are obeyed, the first before the second.
+    """Return the style for a stream: NO_COLOR, FORCE_COLOR and COLUMNS are obeyed, the first before the second.
 
     The width is 100 columns if it is unknown.
     """

@@ -165,7 +165,7 @@ def _write(
 ) -> None:
     """Write the requested pictures, then the output folder, then the setting at a place into the intent.
 
-    Without a place the output folder is written only if the chosen setting is an improvement.
+    Without a numbered place the output folder is written only if the chosen setting is an improvement.
     """
     from lossless import api
 

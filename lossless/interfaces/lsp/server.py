@@ -106,7 +106,7 @@ class Server(LanguageServer):
         return ColumnUnits(self.workspace.position_encoding)
 
     def serve(self, stdin: BinaryIO, stdout: Any) -> None:
-        """Speak with a client until it leaves; ``stdout`` takes bytes and is closed at the end."""
+        """Speak with a client until it leaves; ``stdout`` takes bytes."""
         self._stop_event = stop = Event()
         self.protocol.set_writer(stdout)
         try:
