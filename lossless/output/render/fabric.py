@@ -32,7 +32,7 @@ _FEWEST = 16
 class RenderOutcome(NamedTuple):
     """The result of rendering a device or a whole tree: the manifest entries of files, and update plans of switches.
 
-    ``changed`` names files that differ from before, ``differences`` contains their diffs, ``notes`` report an
+    ``changed`` names files that differ from before, ``differences`` are their diffs if requested, ``notes`` report an
     interrupted earlier render. ``unread`` and ``refused`` are the reasons why a device has no files; both are empty
     for a tree.
     """

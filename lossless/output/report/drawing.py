@@ -37,7 +37,7 @@ LINE_PX = 14
 
 
 class LinkLook(NamedTuple):
-    """How links are drawn: color, dash pattern of SVG (empty: solid), and width in pixels."""
+    """The look of links: color, dash pattern of SVG (empty: solid), and width in pixels."""
 
     color: str
     dash: str = ""
@@ -68,7 +68,7 @@ STATE_FILLS = {"source": "#eeae80", "stalled": "#fae3d2"}
 
 
 class LineLook(NamedTuple):
-    """How a line of a plot is drawn: color, dashes as lengths in line widths (empty: solid), and width in points."""
+    """The look of a line of a plot: color, dashes as lengths in line widths (empty: solid), and width in points."""
 
     color: str
     dashes: tuple[float, ...] = ()

@@ -300,7 +300,7 @@ def _by_hand(step: PlanStep) -> str:
 
 
 def _folded(text: str) -> tuple[str, ...]:
-    """Return a text in lines that fit a box; excess lines are cut."""
+    """Return a text in lines for a box; excess lines are cut."""
     lines = [""]
     for word in text.split():
         if _fits(f"{lines[-1]} {word}"):

@@ -348,7 +348,7 @@ _STAGE_WORDS = {
 
 
 def trace_text(trace: Trace, documents: Mapping[str, DocumentView], style: TextStyle = PLAIN) -> str:
-    """Return a trace: whether the chain is unbroken, the path, its hops; a verbose style shows every stage of each.
+    """Return the text of a trace: whether the chain is unbroken, the path, its hops; if verbose every stage of each.
 
     Lines and columns of findings are looked up in ``documents``.
     """

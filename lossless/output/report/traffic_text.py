@@ -100,7 +100,7 @@ def _parts(parts: Sequence[EstimatePart], style: TextStyle) -> str:
 
 
 def _figures(values: Sequence[float], units: Mapping[str, float]) -> list[str]:
-    """Return the largest unit in which the least value is 0.1 or more, then the values in that unit as text."""
+    """Return the largest unit in which the least finite value above 0 is 0.1 or more, then all values in it as text."""
     finite = [value for value in values if value not in (0, float("inf"))]
     unit = next((unit for unit, scale in units.items() if finite and min(finite) >= scale / 10), [*units][-1])
     scaled = [value / units[unit] for value in values]
@@ -192,7 +192,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_time(time_ns: float) -> str:
-    """Return a time in ns as text, in the largest unit that gives 1 or more: ``22.4 s``; ``never`` for infinity."""
+    """Return a time in ns as text, in the largest unit that gives 1 or more, else in ns; ``never`` for infinity."""
     if time_ns == float("inf"):
         return "never"
     for unit, scale in (("s", 1e9), ("ms", 1e6), ("us", 1e3)):

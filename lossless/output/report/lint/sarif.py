@@ -1,8 +1,8 @@
 """Findings as SARIF 2.1.0, for code scanning and SARIF viewers.
 
 The names are those of the OASIS standard (oasis-tcs/sarif-spec Schemata/sarif-schema-2.1.0.json @0a8091f). URIs are
-relative to the root of the repository, and fingerprints carry no line. Findings beyond the limits of GitHub's code
-scanning are left out here, the least severe first, with a notice.
+relative to the root of the repository, absolute for files outside it, and fingerprints carry no line. Findings beyond
+the limits of GitHub's code scanning are left out here, the least severe first, with a notice.
 """
 
 from __future__ import annotations

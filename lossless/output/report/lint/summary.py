@@ -69,7 +69,7 @@ def causes_by_severity(findings: Iterable[Finding]) -> list[tuple[int, Severity]
 
 
 def counted(number: int, noun: str) -> str:
-    """Return ``1 file``, ``2 files``."""
+    """Return a number and its noun as text: ``1 file``, ``2 files``."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

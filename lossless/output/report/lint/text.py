@@ -190,7 +190,7 @@ class _NameRun(NamedTuple):
 
 
 def elements_text(elements: Sequence[str], places: int) -> str:
-    """Return ``leaf1:Ethernet0-Ethernet60, leaf2:Ethernet0-Ethernet60 and 32 more (64 ports)``.
+    """Return elements as text: ``leaf1:Ethernet0-Ethernet60, leaf2:Ethernet0-Ethernet60 and 32 more (64 ports)``.
 
     ``places`` may exceed the elements that are named. The number is added when the names alone do not
     show it.

@@ -37,7 +37,7 @@ _PLAIN = ("dynamic_th", "queue_dynamic_th", "trimming")
 def sweep_text(
     sweep: Sweep, line: str | None = None, limit: int | None = None, style: TextStyle = PLAIN
 ) -> str:
-    """Return a sweep: how many settings are safe and silent, and the best ``limit`` of all beside the configured one.
+    """Return a sweep as text: the numbers of safe and silent settings, and the best ones beside the configured one.
 
     Of a lossy class it has how many settings lose nothing. Without a limit ROWS settings are shown, all with a verbose
     style, which also shows goodput and queues. ``line`` is the line of an intent that declares the best setting, None

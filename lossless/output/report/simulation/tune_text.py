@@ -181,7 +181,7 @@ _OVERALL = (
 
 
 def tune_text(result: TuneResult, limit: int | None = None, style: TextStyle = PLAIN) -> str:
-    """Return the result of tuning: searched and chosen settings, comparison with presets, and the Pareto front.
+    """Return the result of tuning as text: searched and chosen settings, comparison with presets, Pareto front.
 
     Without ``limit`` the front has at most ROWS settings, or all with a verbose style.
     """

@@ -89,7 +89,7 @@ _RUNS = ("traffic", "mean flow rate", "slowest tenth", "last flow", "worst NIC i
 
 
 def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
-    """Return whether a permutation is carried: a row for each run, the cost of each cause, the shares by hashing."""
+    """Return the verdict on a permutation as text: a row for each run, the cost of each cause, shares by hashing."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
         return f"{LABELS['load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
@@ -332,7 +332,7 @@ _NO_VERDICT = (
 
 
 def verdict_text(result: SimulationResult, style: TextStyle = PLAIN) -> str:
-    """Return the verdict on one fabric: reasons, changes and simulation results; a verbose style adds every port."""
+    """Return the verdict on one fabric as text: reasons, changes, runs; if verbose, every kind of port."""
     # Recordings are drawn, not printed, and long.
     return "\n\n".join(_blocks(spelled_out(result._replace(recordings=())), style))
 

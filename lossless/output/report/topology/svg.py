@@ -392,7 +392,7 @@ def _placed(
 
 
 def _is_mesh(of_tier: Sequence[LinkLine], lines: Sequence[LinkLine]) -> bool:
-    """Return whether more lines lead up from one box than can be labeled one by one."""
+    """Return whether lines of a tier are uplinks without a label of their own, and too many to label leave one box."""
     first = of_tier[0].edge
     if first.label or first.tier not in ("uplinks", "spine_uplinks"):
         return False
