@@ -206,7 +206,7 @@ class FabricElement(NamedTuple):
 
 
 class PacketOrder(NamedTuple):
-    """How switches choose among equal paths (ECMP or spraying), and how much reordering NICs accept.
+    """The choice of switches among equal paths (ECMP or spraying), and the reordering that NICs accept.
 
     ``by_tier`` has the roles of switches with another choice than ``choice``. ``ahead_frames`` is how many frames NICs
     accept ahead of the next one in order: 0 means any number, None not one, UNKNOWN: not declared. ``selective``: RoCE

@@ -35,7 +35,7 @@ NO_CHOICES: Mapping[str, OfferedChoices] = {}
 
 
 class PacketReorder(NamedTuple):
-    """Whether an adapter accepts RDMA packets out of order.
+    """The acceptance of RDMA packets out of order by an adapter.
 
     ``setting`` is the setting that enables it, None where none is needed or known. ``frames`` is how many
     frames it accepts ahead of the next one in order, None where no public source states it.

@@ -1,8 +1,8 @@
 """Facts about switches and network adapters, each with its source; capacity and port names of a switch.
 
-Facts belong to a **HWSKU**, never to a product: ports, headroom rows and buffer pools differ between the
-HWSKUs of one switch. A fact without a public source is None (unknown), never a guess. Large tables are parsed
-at their first use, because most commands read one HWSKU of one profile.
+Facts that differ between the HWSKUs of one switch belong to a **HWSKU**, not to the product: ports, headroom rows and
+buffer pools. A fact without a public source is None (unknown), never a guess. Large tables are parsed at their first
+use, because most commands read one HWSKU of one profile.
 
 The capacity of a switch is its ports of one speed from its cages, and its buffers for lossless groups from its HWSKU.
 Systems other than SONiC have patterns of port names.
@@ -431,7 +431,7 @@ class SwitchProfile:
     def breakout(self, cage: Cage, mode: BreakoutMode, speed_bps: int | None = None) -> tuple[PortSpec, ...]:
         """Return the ports of a split cage; without a speed, at the mode's default.
 
-        A port is named by its first lane within the cage (sonic-buildimage, BreakoutCfg.get_config in
+        SONiC names a port by its first lane within the cage (sonic-buildimage, BreakoutCfg.get_config in
         src/sonic-config-engine/portconfig.py); its alias follows the product's ``split_alias``.
 
         Raises:

@@ -209,7 +209,7 @@ class SubnetShape(NamedTuple):
 
 
 class ManagerHost(NamedTuple):
-    """Where a subnet manager runs: a host (by its first HCA, or the one named) or a managed switch.
+    """The place of a subnet manager: a host (by its first HCA, or the one named) or a managed switch.
 
     ``hca`` is None on a switch. ``priority`` None: not declared, so that opensm's default applies.
     ``standby``: it is intended as a standby. ``node`` is UNKNOWN for a deployed file, which runs on its own host.
