@@ -82,7 +82,7 @@ def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> lis
         low, dash, high = part.partition("-")
         first = _number(low, names)
         last = _number(high, names) if dash else first
-        if first is None or last is None or first <= last > most:
+        if first is None or last is None or not first <= last <= most:
             return None
         numbers += range(first, last + 1)
     return numbers or None

@@ -250,7 +250,15 @@ def test_the_interfaces_that_a_command_names(text: str, names: list[str]) -> Non
 
 @pytest.mark.parametrize(
     ("text", "numbers"),
-    [("0-3", [0, 1, 2, 3]), ("1 2,5", [1, 2, 5]), ("64", None), ("9999", None), ("a", None)],
+    [
+        ("0-3", [0, 1, 2, 3]),
+        ("1 2,5", [1, 2, 5]),
+        ("64", None),
+        ("9999", None),
+        ("a", None),
+        ("7-3", None),
+        ("26,7-3", None),
+    ],
 )
 def test_lists_of_numbers(text: str, numbers: list[int] | None) -> None:
     assert indexes(text, 63) == numbers
