@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
-    """Read one file, as JSON or YAML by its suffix; ``lists``: it may contain a list, in YAML one of mappings.
+    """Return the document of a JSON or YAML file, by its suffix; ``lists``: it may be a list, in YAML one of mappings.
 
     Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it is invalid.
     """
@@ -29,14 +29,14 @@ def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
 
 
 def load_bytes(raw: bytes, file: str, *, lists: bool = False) -> Document:
-    """Parse bytes as the content of ``file``; see :func:`load`."""
+    """Return the document of bytes that are the content of ``file``; see :func:`load`."""
     document = load_text(decode(raw, file), file, lists=lists)
     document.marked = is_marked(raw)
     return document
 
 
 def load_text(text: str, file: str, *, lists: bool = False) -> Document:
-    """Parse a text as the content of ``file``, as JSON or YAML by that name's suffix; raises InputError."""
+    """Return the document of a text, JSON or YAML by the suffix of the name ``file``; raises InputError."""
     if _kind(file) == "json":
         from lossless.ground.documents.json.document import load_json
 

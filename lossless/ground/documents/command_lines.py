@@ -73,7 +73,7 @@ class CommandDocument(Document):
 def read_commands(
     text: str, file: str, enters: Enters, *, comments_leave: bool = True, comment: tuple[str, ...] = ("!",)
 ) -> CommandDocument:
-    """Parse a configuration with a command a line; the paths of its document are those of :class:`Command`.
+    """Return the document of a configuration with a command a line; its paths are those of :class:`Command`.
 
     ``comments_leave``: a comment ends the modes of commands with the same or more indentation. ``comment`` are the
     signs that begin one.

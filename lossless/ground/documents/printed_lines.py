@@ -181,7 +181,7 @@ def number(text: str, otherwise: str) -> int | float | str:
 
 
 def counted(word: str) -> int | Unknown:
-    """Parse a count: up to 39 digits, also with commas between thousands, or 32 hexadecimal ones; else UNKNOWN."""
+    """Return a count of up to 39 digits, also with commas between thousands, or 32 hexadecimal ones; else UNKNOWN."""
     bare = word.strip()
     if _DIGITS.fullmatch(bare):
         return int(bare.replace(",", ""))
@@ -189,7 +189,7 @@ def counted(word: str) -> int | Unknown:
 
 
 def measured(word: str) -> int | float | Unknown:
-    """Parse a number, also with a fraction or an exponent; a whole one is an integer, UNKNOWN for any other text."""
+    """Return a number, also with a fraction or an exponent; a whole one as an integer, UNKNOWN for any other text."""
     whole = counted(word)
     if whole is not UNKNOWN or not _MEASURE.fullmatch(word.strip()):
         return whole

@@ -184,7 +184,7 @@ class _Blocks:
         return ends == {spans[-1][1]} and len(self._lines[-1].rstrip()) < spans[-1][1]
 
     def _rows(self, spans: Spans, closing: str | None = None) -> list[PrintedRow]:
-        """Parse the rows up to the end of a table, or to the ruler that closes it."""
+        """Return the rows up to the end of a table, or to the ruler that closes it."""
         rows: list[PrintedRow] = []
         while self._is_row(spans, closing) or (rows and self._goes_on(spans)):
             cells = cells_of(self._lines[self._at], spans)
@@ -231,7 +231,7 @@ class _Blocks:
         return PrintedPairs(tuple(rows), line)
 
     def _dotted(self) -> PrintedPairs:
-        """Parse the lines of a dotted list; blank lines divide it into groups, and do not end it."""
+        """Return the pairs of a dotted list; blank lines divide it into groups, and do not end it."""
         line = self._at + 1
         rows: list[PrintedRow] = []
         while self._at < len(self._lines):

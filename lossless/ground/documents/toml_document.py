@@ -25,7 +25,7 @@ _WHERE = re.compile(r" \(at (?:line ([0-9]+), column ([0-9]+)|end of document)\)
 
 
 def load_toml(text: str, file: str) -> Document:
-    """Parse a TOML text.
+    """Return the document of a TOML text.
 
     Raises:
         InputError: it is not TOML, or is nested too deep.

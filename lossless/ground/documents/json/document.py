@@ -28,7 +28,7 @@ _KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"
 
 
 def load_json(text: str, file: str, *, lists: bool = False) -> Document:
-    """Parse a JSON object; of a repeated key the last value applies, and all repetitions are in ``duplicates``.
+    """Return the document of a JSON object; of a repeated key the last value applies, ``duplicates`` has each.
 
     With ``lists`` the top level may be a list as well; its items are then in the data by their numbers.
 

@@ -284,7 +284,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) -> Document:
-    """Parse one YAML document whose top level is a mapping; ``pure`` forbids the C parser.
+    """Return the document of a YAML text whose top level is a mapping; ``pure`` forbids the C parser.
 
     With ``lists`` the top level may be a list of mappings as well; they are then in the data by their numbers.
 
