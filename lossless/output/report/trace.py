@@ -284,8 +284,11 @@ def _watchdog(watchdog: TraceWatchdog, egress: TracePfcPort) -> str:
         return str(watchdog.state)
     where = "" if watchdog.watched is not False else f", but not on priority {egress.priority}"
     times = [
-        f"{text} {time_ms} ms"
-        for text, time_ms in (("detects in", watchdog.detection_ms), ("restores in", watchdog.restoration_ms))
+        text.format(time_ms)
+        for text, time_ms in (
+            ("detects in {} ms", watchdog.detection_ms),
+            ("restores {} ms after pauses end", watchdog.restoration_ms),
+        )
         if time_ms is not None
     ]
     poll = f"polls every {watchdog.poll_ms} ms" if watchdog.poll_ms is not None else ""

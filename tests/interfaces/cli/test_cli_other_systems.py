@@ -132,7 +132,10 @@ def test_a_deployed_switch_of_another_system_is_traced(cli: Cli, rendered: Path)
     assert outcome.code == 0
     lines = outcome.out.splitlines()
     assert lines[1] == "unbroken: no error on this path concerns this DSCP"
-    assert "  watchdog  running: drop; detects in 600 ms; restores in 1200 ms; polls every 200 ms" in lines
+    assert (
+        "  watchdog  running: drop; detects in 600 ms; restores 1200 ms after pauses end; polls every 200 ms"
+        in lines
+    )
     lossy = cli("trace", path, "--from", "Ethernet1/1", "--to", "Ethernet1/5", "--dscp", "48", "-v")
     assert "  headroom  none: there is no lossless group" in lossy.out.splitlines()
 

@@ -79,7 +79,7 @@ def test_one_switch() -> None:
         "            BUFFER_PROFILE pg_lossless_400000_5m_profile",
         "  PFC in    Ethernet0 sends pauses of priority 3",
         "  PFC out   Ethernet8 obeys pauses of priority 3",
-        "  watchdog  running: drop; detects in 800 ms; restores in 800 ms; polls every 400 ms",
+        "  watchdog  running: drop; detects in 800 ms; restores 800 ms after pauses end; polls every 400 ms",
         "  queue     TC 3 -> queue 3                                TC_TO_QUEUE_MAP AZURE",
         "  served    DWRR, weight 15                                SCHEDULER scheduler.1",
         "  ECN       marks: Kmin 819,200 B, Kmax 3,276,800 B, 20 %  WRED_PROFILE AZURE_LOSSLESS",
@@ -195,7 +195,7 @@ def test_errors_elsewhere_are_counted_below_the_verdict() -> None:
         (
             {"PORT_QOS_MAP": {"Ethernet8": {"pfcwd_sw_enable": "4"}}},
             26,
-            "  watchdog  running, but not on priority 3: drop; detects in 800 ms; restores in 800 ms; polls every",
+            "  watchdog  running, but not on priority 3: drop; detects in 800 ms; restores 800 ms after pauses",
         ),
         (
             {

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _STEP_MS = 200
 _STEP_PORTS = 32
+LONGER = "longer if pauses go on: each resets restoration"
+"""What a note says beside a sum with the restoration time."""
 _INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration", "action": "action"}
 
 
@@ -43,19 +45,20 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dead_ms(self) -> int | None:
-        """For how long a storm leaves a queue dead for a sender; see :func:`dead_ms`."""
+        """For how long a storm leaves a queue dead for a sender at least; see :func:`dead_ms`."""
         return dead_ms(self.watchdog, self.poll_ms)
 
     @property
     def dropping_ms(self) -> int:
-        """The milliseconds for which packets are dropped until restoration; 0 without action drop or restoration."""
+        """The milliseconds without pauses for which packets are still dropped; 0 without action drop or restoration."""
         return _dropping_ms(self.watchdog)
 
     @property
     def dead_sum(self) -> str:
         """The sum of detection, poll and restoration that gives :attr:`dead_ms`, as text for a note."""
         restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
-        return f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
+        total = f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
+        return f"{total}, {LONGER}" if self.dropping_ms else total
 
     @property
     def polled_in_range(self) -> bool:
@@ -98,15 +101,15 @@ class WatchdogRows(NamedTuple):
     def poll_origin(self) -> Origin:
         """The origin of the poll interval: its field, else the place where it would be."""
         poll = self.switch.qos.poll
-        if self.declared:
-            return below(self.watchdog.origin, "poll")
-        return poll.origin if poll.poll_ms is None else poll.origin.at("POLL_INTERVAL")
+        return poll.origin if self.declared or poll.poll_ms is None else poll.origin.at("POLL_INTERVAL")
 
 
 def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
-    """Return for how long a storm leaves a queue dead for a sender, None where the watchdog does not act.
+    """Return for how long a storm leaves a queue dead for a sender at least, None where the watchdog does not act.
 
-    Detection and one poll, and with action drop restoration: action forward delivers again after detection.
+    Detection and one poll, and with action drop restoration: action forward delivers again after detection. The storm
+    is one that has ended when the watchdog triggers: restoration is a time without pauses, and each later pause resets
+    it (sonic-swss orchagent/pfc_restore.lua @e6b0c5b).
     """
     if not _is_accepted(watchdog) or watchdog.action == "alert":
         return None

@@ -10,8 +10,9 @@ the queue and so restores nothing.
 
 ## Why it breaks a lossless fabric
 Without a restoration time the queue stays as the storm left it until an operator restarts the watchdog. With
-action drop every RDMA packet through that queue is lost from then on: an error. With action forward the queue
-ignores pauses, and packets are lost only where the other end cannot take them: a warning.
+action drop every RDMA packet through that queue is lost from then on: an error. With action forward the port has no PFC
+on that priority: it ignores pauses, and packets are lost where the other end cannot take them; and it sends none, so
+that packets from the other end are lost where their group is full. Both happen under congestion alone: a warning.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -50,6 +51,8 @@ Set a restoration time; `pfcwd start` gives twice the detection time where none 
 
 ## Sources
 - sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b (an empty time never restores)
+- sonic-swss orchagent/pfcactionhandler.cpp @e6b0c5b (PfcWdLossyHandler takes the priority out of the port's PFC; not on
+  Cisco 8000, and not where a Broadcom chip recovers by itself)
 - sonic-utilities pfcwd/main.py @691b1bb (twice the detection time)
 """
 
@@ -66,7 +69,7 @@ if TYPE_CHECKING:
 
 _AFTER = {
     "drop": "drops its packets until an operator intervenes",
-    "forward": "ignores pauses until an operator intervenes",
+    "forward": "neither obeys nor sends pauses until an operator intervenes",
 }
 
 

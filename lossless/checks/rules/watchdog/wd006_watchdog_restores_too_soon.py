@@ -1,4 +1,4 @@
-"""A queue should not be restored faster than a storm is detected.
+"""A queue should stay stopped for as long as it takes to detect the next storm.
 
 Severity: warning
 Fix: unsafe
@@ -9,8 +9,10 @@ Compares restoration with detection on each watchdog that drops or forwards. A r
 WD004's.
 
 ## Why it breaks a lossless fabric
-The queue of a NIC that keeps storming is restored sooner than the storm is detected again. Each time the queue holds
-its paused packets and the pause propagates upstream once more; this repeats for as long as the NIC is faulty.
+Restoration is a time without pauses: a poll that sees one resets it, so the queue of a NIC that storms without a
+break is never restored. That of a NIC that storms in bursts is, in each break that is long enough. The next burst then
+has to be detected from the start: for that time the queue holds its packets, and the pause propagates upstream. With a
+restoration shorter than detection, senders wait longer in each round than the queue stayed out of their way.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -46,7 +48,9 @@ pfc:
 Make restoration at least as long as detection; `pfcwd start` takes twice the detection time.
 
 ## Sources
-- sonic-utilities pfcwd/main.py @691b1bb
+- sonic-swss orchagent/pfc_restore.lua @e6b0c5b (a poll with received pauses resets the time), and
+  pfc_restore_cisco-8000.lua (so does a queue that is paused)
+- sonic-utilities pfcwd/main.py @691b1bb (twice the detection time)
 """
 
 from __future__ import annotations
@@ -75,7 +79,8 @@ def _watchdog_restores_too_soon(rows: WatchdogRows, detection_ms: int, restorati
     return Violation(
         origin=rows.at("restoration_time"),
         message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",
-        note="the queue of a peer that keeps storming is restored sooner than the storm is detected again",
+        note="a peer that storms in bursts gets its queue back in each break, and the next burst stalls senders for "
+        "longer than the queue was stopped",
         help=f"set restoration to {2 * detection_ms} ms, twice the detection time; at least {detection_ms}",
         data={"restoration_ms": restoration_ms, "detection_ms": detection_ms},
         fix=rows.fixes("restoration_time", 2 * detection_ms),

@@ -4,9 +4,10 @@ Severity: error
 Subject: intent, hosts
 
 ## What it does
-Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
-compares it with `hosts.job_timeout`, the time after which a job or a storage client that hangs ends itself. Where
-none is stated, nothing is checked; the transport's patience is WD008's.
+Adds up how long a queue is dead for a sender at least, detection and one poll and, with action drop, restoration (a
+time without pauses, which later pauses reset), and compares it with `hosts.job_timeout`, the time after which a
+job or a storage client that hangs ends itself. Where none is stated, nothing is checked; the transport's patience is
+WD008's.
 
 ## Why it breaks a lossless fabric
 A watchdog that triggers after the job has given up saves nothing: the job restarts from its checkpoint, runs into the
@@ -28,7 +29,8 @@ Shorten detection and restoration, or give the job more time.
 
 ## Sources
 - sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (detection in whole polls, restoration behind it)
-- arithmetic: the queue is dead for detection + poll + restoration
+- sonic-swss orchagent/pfc_restore.lua @e6b0c5b (received pauses reset restoration)
+- arithmetic: the queue is dead for detection + poll + restoration at least
 """
 
 from __future__ import annotations
@@ -63,7 +65,8 @@ def _watchdog_outlasts_job(
 ) -> Violation:
     return Violation(
         origin=host.at("job_timeout"),
-        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is restored after {dead_ms / 1000:g} s",
+        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is dead for {dead_ms / 1000:g} s "
+        "at least",
         note=rows.dead_sum,
         help=f"set hosts.job_timeout to more than {dead_ms} ms, or shorten the watchdog timers",
         elements=names,
