@@ -279,14 +279,26 @@ def watchdogs(draw: Draw, renderable: bool) -> Any:
     """Draw a PFC watchdog, off where that is allowed."""
     if not renderable and draw(st.integers(0, 5)) == 0:
         return draw(st.sampled_from(["off", False]))
-    poll_ms = 100 * draw(st.integers(1, 10))
-    detection_ms = poll_ms * draw(st.integers(2, 4))
-    found = {"poll": f"{poll_ms}ms", "detection": f"{detection_ms}ms"}
-    if draw(st.booleans()) or renderable:
-        found["restoration"] = f"{2 * detection_ms}ms"
+    found: Data = draw(watchdog_times())
+    if draw(st.booleans()) and not renderable:
+        del found["restoration"]
     if draw(st.booleans()):
         found["action"] = draw(st.sampled_from(["drop", "forward"]))
+    if draw(st.integers(0, 2)) == 0:
+        tiers = st.sampled_from(["leaf", "spine", "super-spine"])
+        found["by_tier"] = draw(st.dictionaries(tiers, watchdog_times(), min_size=1))
     return found
+
+
+def watchdog_times() -> st.SearchStrategy[Data]:
+    """Draw times of a watchdog that fit each other: polls, two to four of them, and twice as long as these."""
+    return st.tuples(st.integers(1, 10), st.integers(2, 4)).map(
+        lambda drawn: {
+            "poll": f"{100 * drawn[0]}ms",
+            "detection": f"{100 * drawn[0] * drawn[1]}ms",
+            "restoration": f"{200 * drawn[0] * drawn[1]}ms",
+        }
+    )
 
 
 @st.composite

@@ -279,7 +279,7 @@ ROWS = (
     RuleRow("WD014", "watchdog.wd014_big_red_switch_on", ("device",)),
     RuleRow("WD015", "watchdog.wd015_nic_storms_too_long", ("intent", "hosts", "attached hosts")),
     RuleRow("WD016", "watchdog.wd016_watchdog_counters_off", ("device",)),
-    RuleRow("WD018", "watchdog.wd018_watchdog_tiers_inverted", ("devices",)),
+    RuleRow("WD018", "watchdog.wd018_watchdog_tiers_inverted", ("intent", "devices")),
     RuleRow("WD020", "watchdog.wd020_watchdog_without_pfc", ("device",)),
 )
 # fmt: on

@@ -491,30 +491,62 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
 
 
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
-    """Return the PFC watchdog that most ports with PFC have, None where most have none, and notes on choices."""
+    """Return the PFC watchdog that most ports with PFC have, None where most have none, and notes on choices.
+
+    A tier most of whose ports have another is declared with it.
+    """
     rows: list[Times | None] = []
-    polls = []
+    tiers: list[Tier] = []
+    polls: list[tuple[Tier, int | None, bool]] = []
     for device in devices:
         ports = [port.qos for port in device.used.values() if port.qos]
         if any(qos.watchdog for qos in ports):
-            polls.append(device.switch.qos.poll.poll_ms)
-        rows += [_watchdog(qos, sonic=device.switch.runs_sonic) for qos in ports if qos.pfc.priorities]
+            polls.append((device.tier, device.switch.qos.poll.poll_ms, device.switch.runs_sonic))
+        of_ports = [_watchdog(qos, sonic=device.switch.runs_sonic) for qos in ports if qos.pfc.priorities]
+        rows += of_ports
+        tiers += [device.tier] * len(of_ports)
     rows, unsaid = completed(rows)
     row, vote = most(rows)
     if row is None:
         return None, unsaid or (
             ("no port has a watchdog",) if rows and vote.unanimous else dissent_notes(vote, "watchdog")
         )
-    poll_ms, poll_vote = most(polls)
-    notes = dissent_notes(vote, "watchdog")
-    if not poll_vote.unanimous:
-        notes += (f"poll: {poll_vote.ayes} of {poll_vote.votes} devices have it so",)
-    if poll_ms is None:
-        notes += (f"poll: not configured; {DEFAULT_POLL_MS} ms is what orchagent takes",)
+    poll_ms, _ = most(poll_ms for _, poll_ms, _ in polls)
+    usual = _draft(poll_ms, row)
+    by_tier = {}
+    for tier in sorted(set(tiers)):
+        own_row, _ = most(row for row, of in zip(rows, tiers, strict=True) if of is tier)
+        # A system that does not state how often it polls is no evidence of another interval.
+        own_polls = [poll for of, poll, sonic in polls if of is tier and (sonic or poll is not None)]
+        own_poll_ms = most(own_polls)[0] if own_polls else poll_ms
+        own = _draft(own_poll_ms, own_row or row)
+        if own != usual:
+            by_tier[tier] = own
+    watchdog = usual._replace(tiers=by_tier)
+    return watchdog, (*_watchdog_notes(watchdog, rows, tiers, polls), *unsaid)
+
+
+def _draft(poll_ms: int | None, row: Times) -> DraftWatchdog:
     detection_ms, restoration_ms, action = row
     assert detection_ms is not None
     assert action is not None
-    return DraftWatchdog(poll_ms or DEFAULT_POLL_MS, detection_ms, restoration_ms, action), (*notes, *unsaid)
+    return DraftWatchdog(poll_ms or DEFAULT_POLL_MS, detection_ms, restoration_ms, action)
+
+
+def _watchdog_notes(
+    watchdog: DraftWatchdog,
+    rows: Sequence[Times | None],
+    tiers: Sequence[Tier],
+    polls: Sequence[tuple[Tier, int | None, bool]],
+) -> Iterator[str]:
+    """Yield notes on ports and devices whose watchdog is not the one declared for their tier."""
+    as_declared = sum(row == watchdog.of(tier)[1:4] for row, tier in zip(rows, tiers, strict=True))
+    yield from dissent_notes(Vote(as_declared, len(rows)), "watchdog")
+    ayes = sum((poll or DEFAULT_POLL_MS) == watchdog.of(tier).poll_ms for tier, poll, _ in polls)
+    if ayes < len(polls):
+        yield f"poll: {ayes} of {len(polls)} devices have it so"
+    if most(poll for _, poll, _ in polls)[0] is None:
+        yield f"poll: not configured; {DEFAULT_POLL_MS} ms is what orchagent takes"
 
 
 def differing_watchdog(qos: PortQos, usual: DraftWatchdog | None, *, sonic: bool) -> tuple[str, ...] | None:
@@ -541,8 +573,12 @@ def differing_watchdog(qos: PortQos, usual: DraftWatchdog | None, *, sonic: bool
     return tuple(f"{name}: {word}" for name, word in words.items()) or None
 
 
+NEVER = "never"
+"""The restoration time of an exception, in an intent, by which a stormed queue stays stopped."""
+
+
 def _setting(name: str, value: int | str | None) -> str:
-    return str(value) if name == "action" else "never" if value is None else f"{value}ms"
+    return str(value) if name == "action" else NEVER if value is None else f"{value}ms"
 
 
 def _watchdog(qos: PortQos, *, sonic: bool) -> Times | None:

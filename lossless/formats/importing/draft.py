@@ -311,7 +311,8 @@ def _exception(draft: Draft, device: ImportDevice, port: Port) -> DraftException
     mtu_bytes = port.mtu_bytes if isinstance(port.mtu_bytes, int) else draft.mtu_bytes
     watchdog = None
     if port.qos is not None and pauses:
-        watchdog = differing_watchdog(port.qos, draft.watchdog, sonic=device.switch.runs_sonic)
+        usual = draft.watchdog.of(device.tier) if draft.watchdog is not None else None
+        watchdog = differing_watchdog(port.qos, usual, sonic=device.switch.runs_sonic)
     return DraftException(
         mtu_bytes=mtu_bytes if mtu_bytes != draft.mtu_bytes else None,
         asymmetric=port.asymmetric if port.asymmetric != (draft.asymmetric and pauses) else None,

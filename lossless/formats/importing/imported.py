@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.formats.importing.buffers import RATIO, breakouts, with_ratio, with_sizes
 from lossless.formats.importing.cabling.cables import device_of, read_cabling, read_lldp
-from lossless.formats.importing.configured import most
+from lossless.formats.importing.configured import NEVER, most
 from lossless.formats.importing.differences import (
     KINDS,
     Explainer,
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         ColourCurve,
         Draft,
         DraftClass,
+        DraftWatchdog,
         ImportDevice,
         ImportLink,
         PoolValues,
@@ -416,10 +417,26 @@ def _pfc(draft: Draft) -> Iterator[str]:
     if draft.watchdog is None:
         yield "watchdog: off"
         return
-    poll, detection, restoration, action = draft.watchdog
-    fields = [f"poll: {poll}ms", f"detection: {detection}ms"]
-    fields += [] if restoration is None else [f"restoration: {restoration}ms"]
-    yield f"watchdog: {{{', '.join([*fields, f'action: {action}'])}}}"
+    usual = _watchdog_words(draft.watchdog)
+    # For all switches, a restoration time that is left out is none.
+    fields = [f"{key}: {word}" for key, word in usual.items() if word != NEVER]
+    tiers = []
+    for tier, watchdog in draft.watchdog.tiers.items():
+        own = (f"{key}: {word}" for key, word in _watchdog_words(watchdog).items() if usual[key] != word)
+        tiers.append(f"{tier.word}: {{{', '.join(own)}}}")
+    fields += [f"by_tier: {{{', '.join(tiers)}}}"] if tiers else []
+    yield f"watchdog: {{{', '.join(fields)}}}"
+
+
+def _watchdog_words(watchdog: DraftWatchdog) -> dict[str, str]:
+    """Return the settings of a watchdog as an intent has them; a queue that is never restored as for an exception."""
+    restoration_ms = watchdog.restoration_ms
+    return {
+        "poll": f"{watchdog.poll_ms}ms",
+        "detection": f"{watchdog.detection_ms}ms",
+        "restoration": NEVER if restoration_ms is None else f"{restoration_ms}ms",
+        "action": watchdog.action,
+    }
 
 
 def _buffers(draft: Draft) -> Iterator[str]:

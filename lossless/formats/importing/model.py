@@ -272,12 +272,17 @@ class DraftClass(NamedTuple):
 
 
 class DraftWatchdog(NamedTuple):
-    """The PFC watchdog that most ports have, in milliseconds."""
+    """The PFC watchdog that most ports have, in milliseconds; ``tiers``: that of tiers whose ports have another."""
 
     poll_ms: int
     detection_ms: int
     restoration_ms: int | None
     action: str
+    tiers: Mapping[Tier, DraftWatchdog] = {}
+
+    def of(self, tier: Tier) -> DraftWatchdog:
+        """Return the watchdog that is declared for the switches of a tier."""
+        return self.tiers.get(tier, self)
 
 
 class DraftException(NamedTuple):

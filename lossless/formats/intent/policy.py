@@ -40,36 +40,33 @@ if TYPE_CHECKING:
     from lossless.ground.documents.text import Document
 
 
-class WatchdogPolicy(Model):
-    """The PFC watchdog: its polling interval, the detection time of a storm, and the restoration time of a queue.
+def tier_name(name: str) -> str:
+    """Return the name of a switch role unchanged.
 
-    ``restoration`` left out means that a stormed queue stays broken until an operator acts.
+    Raises:
+        PydanticCustomError: the name is not a role.
     """
+    if name not in SWITCH_ROLES:
+        hint = suggestion(name, [*SWITCH_ROLES], most=None)
+        raise refused(f"{shown(name)} is no role of a switch{hint}", at_key=True)
+    return name
 
-    poll: Duration
-    """Polling interval of queues, in whole milliseconds, with its unit. Required, unless the preset gives it.
-    Example: `600ms`
-    """
-    detection: Duration
-    """How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its unit.
-    Required, unless the preset gives it.
-    Example: `1200ms`
-    """
-    restoration: Duration | None = None
-    """How long a stormed queue stays free of pauses until it is restored, in whole milliseconds, with its unit. Left
-    out: it stays stopped until an operator restores it.
-    Example: `1200ms`
-    """
-    action: WatchdogAction = "drop"
-    """Action on packets of a stormed queue: `drop` or `forward` them, or only raise an `alert`."""
 
-    @model_validator(mode="after")
-    def _whole_milliseconds(self) -> WatchdogPolicy:
-        for name in ("poll", "detection", "restoration"):
-            value = getattr(self, name)
-            if value is not None and value % 10**6:
-                raise refused("switches count in whole milliseconds", name)
-        return self
+def exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of exceptions, a mapping whose keys (tiers, devices, speeds) match a pattern."""
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "patternProperties": {pattern: entry},
+        "additionalProperties": False,
+    }
+
+
+TIER_PATTERN = f"^({'|'.join(SWITCH_ROLES)})$"
+TierName = Annotated[
+    str, AfterValidator(tier_name), WithJsonSchema({"type": "string", "pattern": TIER_PATTERN})
+]
+"""A switch role as a key of ``by_tier``."""
 
 
 NEVER = "never"
@@ -92,11 +89,11 @@ _Milliseconds = Annotated[
 
 
 class WatchdogException(Model):
-    """Settings of the watchdog that differ at some ports; a key that is left out is as at all others."""
+    """Settings of the watchdog that differ at some ports; a key that is left out is as at all others of the switch."""
 
     detection: _Milliseconds = None
     """How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its unit. Left
-    out: as at all other ports.
+    out: as at all others.
     Example: `600ms`
     """
     restoration: Annotated[
@@ -105,12 +102,68 @@ class WatchdogException(Model):
         WithJsonSchema({"anyOf": [{"enum": [NEVER]}, {"type": "string", "pattern": DURATION_PATTERN}]}),
     ] = None
     """The restoration time of a stormed queue, in whole milliseconds, with its unit; `never` leaves it stopped until an
-    operator restores it. Left out: as at all other ports.
+    operator restores it. Left out: as at all others.
     Example: `600ms`
     Example: `never`
     """
     action: WatchdogAction | None = None
-    """Action on packets of a stormed queue: `drop`, `forward` or `alert`. Left out: as at all other ports."""
+    """Action on packets of a stormed queue: `drop`, `forward` or `alert`. Left out: as at all others."""
+
+
+class WatchdogTier(WatchdogException):
+    """Settings of the watchdog on the switches of one role; a key that is left out is as on all others."""
+
+    poll: _Milliseconds = None
+    """Polling interval of queues there, in whole milliseconds, with its unit. Left out: as on all other switches.
+    Example: `200ms`
+    """
+
+    @model_validator(mode="after")
+    def _some_setting(self) -> WatchdogTier:
+        if not self.model_fields_set:
+            raise refused("an empty mapping; name what differs on these switches")
+        return self
+
+
+class WatchdogPolicy(Model):
+    """The PFC watchdog: its polling interval, the detection time of a storm, and the restoration time of a queue.
+
+    ``restoration`` left out means that a stormed queue stays broken until an operator acts. ``by_tier`` has the roles
+    of switches with settings of their own, and ``exceptions`` of the intent those of single ports, which come first.
+    """
+
+    poll: Duration
+    """Polling interval of queues, in whole milliseconds, with its unit. Required, unless the preset gives it.
+    Example: `600ms`
+    """
+    detection: Duration
+    """How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its unit.
+    Required, unless the preset gives it.
+    Example: `1200ms`
+    """
+    restoration: Duration | None = None
+    """How long a stormed queue stays free of pauses until it is restored, in whole milliseconds, with its unit. Left
+    out: it stays stopped until an operator restores it.
+    Example: `1200ms`
+    """
+    action: WatchdogAction = "drop"
+    """Action on packets of a stormed queue: `drop` or `forward` them, or only raise an `alert`."""
+    by_tier: Annotated[
+        dict[TierName, WatchdogTier],
+        LazyJsonSchema(lambda: exceptions_schema(TIER_PATTERN, WatchdogTier.model_json_schema())),
+    ] = Field(default_factory=dict, min_length=1)
+    """Settings of the switches of one role that differ, as a longer detection above the leaves, so that the switch next
+    to a stuck NIC triggers first (rule WD018). Left out: none.
+    Example: `{spine: {detection: 1800ms}}`
+    """
+
+    @model_validator(mode="after")
+    def _whole_milliseconds(self) -> WatchdogPolicy:
+        for name in ("poll", "detection", "restoration"):
+            value = getattr(self, name)
+            if value is not None and value % 10**6:
+                raise refused("switches count in whole milliseconds", name)
+        return self
 
 
 class PortException(Model):
@@ -476,32 +529,3 @@ def mapping_keys(document: Document, path: Path) -> list[str]:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return list(value) if isinstance(value, dict) else []
-
-
-def tier_name(name: str) -> str:
-    """Return the name of a switch role unchanged.
-
-    Raises:
-        PydanticCustomError: the name is not a role.
-    """
-    if name not in SWITCH_ROLES:
-        hint = suggestion(name, [*SWITCH_ROLES], most=None)
-        raise refused(f"{shown(name)} is no role of a switch{hint}", at_key=True)
-    return name
-
-
-def exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of exceptions, a mapping whose keys (tiers, devices, speeds) match a pattern."""
-    return {
-        "type": "object",
-        "minProperties": 1,
-        "patternProperties": {pattern: entry},
-        "additionalProperties": False,
-    }
-
-
-TIER_PATTERN = f"^({'|'.join(SWITCH_ROLES)})$"
-TierName = Annotated[
-    str, AfterValidator(tier_name), WithJsonSchema({"type": "string", "pattern": TIER_PATTERN})
-]
-"""A switch role as a key of ``by_tier``."""

@@ -226,6 +226,25 @@ class TestCounters:
         assert drawn(device(patch), "WD016") == []
 
 
+THREE_TIERS: dict[str, Any] = {
+    "hardware": {"super-spine": "nvidia-sn5600"},
+    "topology": {
+        "leaf_spine": None,
+        "three_tier": {
+            "pods": 2,
+            "leaves_per_pod": 2,
+            "spines_per_pod": 2,
+            "super_spines": 2,
+            "hosts_per_leaf": 4,
+            "host_links": "1 x 400G",
+            "uplinks": "1 x 800G",
+            "spine_uplinks": "1 x 800G",
+            "cables": {"host": "3m", "uplink": "30m", "spine_uplink": "300m"},
+        },
+    },
+}
+
+
 class TestTiers:
     """WD018."""
 
@@ -281,6 +300,28 @@ class TestTiers:
 
     def test_a_spine_without_a_watchdog_is_of_another_rule(self) -> None:
         assert self.checked(PFC_WD={"Ethernet8": None}) == []
+
+    @staticmethod
+    def declared(change: dict[str, Any] | None = None, **tiers: str) -> list[tuple[Any, ...]]:
+        """Return the times and the upper port of each finding on an intent, with detection times by tier."""
+        own = {name.replace("_", "-"): {"detection": time} for name, time in tiers.items()}
+        report = intent({"pfc": {"watchdog": {"by_tier": own or None}}, **(change or {})})
+        return [(*f.data.values(), f.elements[0], f.places) for f in drawn(report, "WD018")]
+
+    def test_tiers_of_an_intent_are_compared_by_their_own_times(self) -> None:
+        assert self.declared() == self.declared(leaf="600ms", spine="1200ms") == []
+        assert self.declared(leaf="600ms") == []
+        assert self.declared(spine="600ms") == [(600, 1200, "spine1:Ethernet0", 8)]
+
+    def test_a_super_spine_is_compared_with_the_leaves_too(self) -> None:
+        assert self.declared(THREE_TIERS, leaf="600ms", spine="600ms", super_spine="600ms") == []
+        found = self.declared(THREE_TIERS, super_spine="600ms")
+        assert [times[:2] for times in found] == [(600, 1200)]
+        assert found[0][2].startswith("superspine1:")
+
+    def test_one_host_port_of_an_intent_that_waits_longer_counts_for_its_leaf_alone(self) -> None:
+        slower = {"exceptions": {"leaf1:Ethernet0": {"watchdog": {"detection": "1800ms"}}}}
+        assert self.declared(slower) == [(1200, 1800, "spine1:Ethernet0", 4)]
 
 
 PROBES = {

@@ -130,3 +130,44 @@ def test_curves_of_a_speed_that_only_links_without_pfc_have_come_back() -> None:
     }
     found = import_documents(deployed(data))
     assert [(d.device, d.kind, d.cell) for d in found.differences] == []
+
+
+def test_watchdog_times_of_a_tier_come_back_as_those_of_the_tier() -> None:
+    """Most ports of a tier decide; the one port that differs is an exception."""
+    data: Data = {
+        "lossless": "v1",
+        "fabric": "tiers",
+        "transport": "rocev2",
+        "preset": "nvidia",
+        "pfc": {
+            "watchdog": {
+                "poll": "200ms",
+                "detection": "400ms",
+                "restoration": "400ms",
+                "by_tier": {"spine": {"poll": "300ms", "detection": "900ms", "action": "forward"}},
+            }
+        },
+        "exceptions": {"leaf2:Ethernet0": {"watchdog": {"detection": "600ms"}}},
+        "hardware": {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "nic": "connectx-7"},
+        "topology": {
+            "leaf_spine": {
+                "leaves": 2,
+                "spines": 2,
+                "hosts_per_leaf": 4,
+                "host_links": "2 x 400G",
+                "uplinks": "2 x 800G",
+                "cables": {"host": "3m", "uplink": "30m"},
+            }
+        },
+    }
+    found = import_documents(deployed(data))
+    back = load_text(found.text, "fabric.yaml").data
+    assert back["pfc"]["watchdog"] == {
+        "poll": "200ms",
+        "detection": "400ms",
+        "restoration": "400ms",
+        "action": "drop",
+        "by_tier": {"spine": {"poll": "300ms", "detection": "900ms", "action": "forward"}},
+    }
+    assert back["exceptions"] == data["exceptions"]
+    assert found.differences == ()

@@ -121,10 +121,10 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         ["3:1: duplicate key 'fabric'; first on line 2"],
     ),
     "known-and-unknown": (
-        [("poll: 600ms, ", "pol: 600ms, poll: 700ms, ")],
+        [("poll: 600ms, ", "pol: 600ms, poll: 700ms, by_tier: {leaf: {poll: 100ms}}, ")],
         [
             "9:14: unknown key 'pol'; every key that is known here is stated already: poll, detection, "
-            "restoration, action"
+            "restoration, action, by_tier"
         ],
     ),
 }

@@ -1,12 +1,12 @@
 """The watchdog should trigger at the tier next to the hosts before the tier above it.
 
 Severity: info
-Subject: devices
+Subject: intent, devices
 
 ## What it does
-Compares the detection times of two linked switches of different tiers (by their neighbors, else by the `type` in
-`DEVICE_METADATA`): the longest on the lower one's ports to hosts, and that of the upper one on the link between them.
-It informs where the upper one is the shorter. Equal times are SONiC's default.
+Compares the detection times of two linked switches of different tiers (in an intent their roles; of deployed switches
+by their neighbors, else by the `type` in `DEVICE_METADATA`): the longest on the lower one's ports to hosts, and that of
+the upper one on the link between them. It informs where the upper one is the shorter. Equal times are SONiC's default.
 
 ## Why it breaks a lossless fabric
 A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the watchdog of
@@ -15,6 +15,13 @@ would have dropped at one port. SONiC's defaults can cause this: they grow with 
 have more of them than its spines.
 
 ## Bad
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    by_tier:
+      spine: {poll: 200ms, detection: 600ms}   # <- here
+```
+
 ```json config_db base=wired-spine beside=wired-leaf
 {
   "PFC_WD": {
@@ -28,6 +35,13 @@ have more of them than its spines.
 ```
 
 ## Good
+```yaml intent base=leaf-spine
+pfc:
+  watchdog:
+    by_tier:
+      spine: {detection: 1800ms, restoration: 1800ms}
+```
+
 ```json config_db base=wired-spine beside=wired-leaf
 {
   "PFC_WD": {
@@ -39,7 +53,7 @@ have more of them than its spines.
 ```
 
 ## Fix
-Give the upper tier the detection time of the lower one, or a longer one.
+Give the upper tier the detection time of the lower one, or a longer one: in an intent by `pfc.watchdog.by_tier`.
 
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (how a storm spreads from tier to tier)
@@ -51,13 +65,109 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.locations import below, beside
 from lossless.ground.basics.findings import RelatedPlace, grouped
+from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import known_tier
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
-    from lossless.model.fabric.model import Tier
+    from lossless.model.fabric.model import Port, Tier
+    from lossless.model.fabric.qos import Watchdog
+    from lossless.model.fabric.view import View
+
+
+def check(view: View) -> Results:
+    """Yield a violation per pair of times by which the watchdog of an upper switch triggers before that below it."""
+    if len({ports.qos.watchdog.detection_ms for ports in view.lossless_sets if ports.qos.watchdog}) > 1:
+        inverted = grouped(
+            ((upper.watchdog.settings, lower.watchdog.settings), (lower, upper))
+            for lower, upper in _watched_pairs(view)
+            if upper.watchdog.triggers_after_ms < lower.watchdog.triggers_after_ms
+        )
+        yield from map(_declared, inverted.values())
+
+
+class _Watched(NamedTuple):
+    """A port of a switch with its watchdog, or the port below it that leads to hosts and triggers last."""
+
+    switch: str
+    port: str
+    watchdog: Watchdog
+
+
+def _watched_pairs(view: View) -> Iterator[tuple[_Watched, _Watched]]:
+    """Yield the last port to hosts to trigger at or below a switch, with each port of the tier above that leads to it.
+
+    A switch without hosts, as a spine, stands for the leaves below it.
+    """
+    last = dict(_last_at_hosts(view))
+    for lower, upper, port in _links_up(view):
+        if (below_it := last.get(lower)) is None:
+            continue
+        watchdog = _watchdog(view.port(upper, port))
+        if watchdog is not None:
+            yield below_it, _Watched(upper, port, watchdog)
+        above = last.setdefault(upper, below_it)
+        if above.watchdog.triggers_after_ms < below_it.watchdog.triggers_after_ms and above.switch != upper:
+            last[upper] = below_it
+
+
+def _last_at_hosts(view: View) -> Iterator[tuple[str, _Watched]]:
+    """Yield each switch with hosts, and its port to one of them with the longest detection time."""
+    for switch, names in view.identical:
+        watched = [
+            (port.name, watchdog)
+            for port in switch.ports
+            if port.leads_to == "host" and (watchdog := _watchdog(port)) is not None
+        ]
+        if watched:
+            port, watchdog = max(watched, key=lambda pair: pair[1].triggers_after_ms)
+            yield from ((name, _Watched(name, port, watchdog)) for name in names)
+
+
+def _links_up(view: View) -> Iterator[tuple[str, str, str]]:
+    """Yield the lower and the upper switch and the upper port of each link between two tiers, lowest tiers first."""
+    tiers = {switch.name: known_tier(switch.tier) for switch in view.fabric.switches}
+    up = []
+    for link in view.fabric.links:
+        near, far = tiers.get(link.a), tiers.get(link.b)
+        if near is not None and far is not None and near != far:
+            ends = (link.a, link.b, link.b_port) if near < far else (link.b, link.a, link.a_port)
+            up.append((min(near, far), ends))
+    yield from (ends for _, ends in sorted(up, key=lambda pair: pair[0]))
+
+
+def _watchdog(port: Port | None) -> Watchdog | None:
+    """Return the watchdog of a port with PFC that has a detection time."""
+    if port is None or port.qos is None or not port.qos.pfc.priorities or port.admin_up is False:
+        return None
+    watchdog = port.qos.watchdog
+    return watchdog if watchdog is not None and watchdog.detection_ms else None
+
+
+def _declared(pairs: list[tuple[_Watched, _Watched]]) -> Violation:
+    lower, upper = pairs[0]
+    upper_ms, lower_ms = upper.watchdog.triggers_after_ms, lower.watchdog.triggers_after_ms
+    ports = tuple(dict.fromkeys(f"{above.switch}:{above.port}" for _, above in pairs))
+    return Violation(
+        origin=below(upper.watchdog.origin, "detection"),
+        message=f"the watchdog of {upper.switch} triggers after {upper_ms} ms, "
+        f"that of {lower.switch} below it after {lower_ms} ms",
+        note=f"{upper.switch} then drops the lossless traffic of every host below it, "
+        f"where {lower.switch} would drop at one port",
+        help=f"set detection to {lower_ms} ms or more there, as by pfc.watchdog.by_tier",
+        elements=ports[:5],
+        places=len(ports),
+        data={"upper_ms": upper_ms, "lower_ms": lower_ms},
+        related=beside(
+            below(upper.watchdog.origin, "detection"),
+            (below(lower.watchdog.origin, "detection"), f"the watchdog of {lower.switch}"),
+        ),
+    )
 
 
 def across(devices: DeployedDevices) -> Results:

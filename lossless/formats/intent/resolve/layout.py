@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.policy import WatchdogException
     from lossless.formats.intent.resolve.pool_sizes import StatedPools
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.model import BufferModel, PortDemand
+    from lossless.model.fabric.model import BufferModel, PortDemand, Role
     from lossless.model.fabric.qos import Pool, TunnelMaps
     from lossless.model.hardware.model import BufferDefaults, HeadroomRow, PortSpec
 
@@ -205,14 +205,12 @@ class LayoutBuilder:
     ) -> SwitchQos:
         # Without a port to look after, a switch has no row for the watchdog either.
         watched = any(policy.watched for policy in policies)
-        policy = self._watchdog_policy if watched else None
+        poll = self._poll(kind.role) if watched else None
         origin = self._watchdog_origin()
         return SwitchQos(
             buffer_model=model,
             pools=pools,
-            poll=WatchdogPoll(
-                policy.poll // 10**6 if policy else None, origin.at("poll") if policy else origin
-            ),
+            poll=poll or WatchdogPoll(None, origin),
             counters=tuple((group, True) for group in MONITORED),
             global_dscp_map=self._policies.global_dscp_map(kind.role, beside_remapped=kind.remapped),
             database_version=None,
@@ -246,7 +244,7 @@ class LayoutBuilder:
             trust_dot1p=False,
             pfc=shared.pfc,
             watchdog_mask=policy.watched,
-            watchdog=self._watchdog() if policy.watched else None,
+            watchdog=self._watchdog(shaper.kind.role) if policy.watched else None,
             queues=self._queues(shaper, policy, speed_bps),
             groups=self._groups(shaper, policy, lossless),
             profile_lists=shaper.profile_lists,
@@ -259,22 +257,40 @@ class LayoutBuilder:
         lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
         return origin if origin.path else self.loaded.origin("classes", next(lossless, ""))
 
-    def _watchdog(self) -> Watchdog | None:
+    def _watchdog(self, role: Role) -> Watchdog | None:
+        """Return the watchdog of the switches of a role: that of all, with the settings that differ there."""
         policy = self._watchdog_policy
         if policy is None:
             return None
         restoration_ms = None if policy.restoration is None else policy.restoration // 10**6
         origin = self.loaded.origin("pfc", "watchdog")
-        return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
+        usual = Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
+        own = policy.by_tier.get(role)
+        if own is None:
+            return usual
+        return excepted(usual, own, self.loaded.origin("pfc", "watchdog", "by_tier", role))
 
-    def with_exception(self, port: Port, end: str) -> Port:
-        """Return a port with the settings that are declared for it alone, under its name ``DEVICE:PORT``."""
+    def _poll(self, role: Role) -> WatchdogPoll | None:
+        """Return the watchdog's poll interval on the switches of a role, None without a watchdog."""
+        policy = self._watchdog_policy
+        if policy is None:
+            return None
+        own = policy.by_tier.get(role)
+        if own is not None and own.poll is not None:
+            return WatchdogPoll(own.poll, self.loaded.origin("pfc", "watchdog", "by_tier", role, "poll"))
+        return WatchdogPoll(policy.poll // 10**6, self.loaded.origin("pfc", "watchdog").at("poll"))
+
+    def with_exception(self, port: Port, end: str, role: Role) -> Port:
+        """Return a port with the settings that are declared for it alone, under its name ``DEVICE:PORT``.
+
+        ``role`` is that of its switch, whose watchdog has all that the exception leaves out.
+        """
         own = self.exceptions[end]
         # A record of its own: ports that share one count as identical.
         qos = port.qos._replace() if port.qos is not None else None
         if qos is not None and "watchdog" in own.model_fields_set and qos.pfc.priorities:
             origin = self.loaded.origin("exceptions", end, "watchdog")
-            watchdog = excepted(self._watchdog(), own.watchdog, origin) if own.watchdog else None
+            watchdog = excepted(self._watchdog(role), own.watchdog, origin) if own.watchdog else None
             qos = qos._replace(watchdog=watchdog)
         return port._replace(
             mtu_bytes=own.mtu or port.mtu_bytes,
@@ -394,7 +410,9 @@ class _PortShaper:
             adaptive=adapts(self._builder.loaded, self.kind, use),
         )
         end = f"{self.kind.device}:{port.name}"
-        return self._builder.with_exception(port, end) if end in self._builder.exceptions else port
+        if end not in self._builder.exceptions:
+            return port
+        return self._builder.with_exception(port, end, self.kind.role)
 
     def egress(self, class_name: str, speed_bps: int) -> BufferProfile | None:
         lossless = self._builder.loaded.intent.classes[class_name].lossless

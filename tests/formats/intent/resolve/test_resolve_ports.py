@@ -193,3 +193,49 @@ def test_a_wrong_exception_is_refused_at_its_place(line: str, said: str) -> None
     assert len(found) == 1
     assert found[0].startswith("24:"), found
     assert said in found[0]
+
+
+WATCHDOG = "watchdog: {poll: 600ms, detection: 1200ms, restoration: 1200ms, action: drop}"
+TIERS = """\
+watchdog:
+    poll: 600ms
+    detection: 1200ms
+    restoration: 1200ms
+    by_tier:
+      leaf: {poll: 200ms, detection: 400ms, restoration: never}
+      spine: {detection: 1800ms}
+exceptions:
+  "leaf1:Ethernet0": {watchdog: {detection: 600ms}}
+  "spine1:Ethernet0": {watchdog: {action: forward}}
+"""
+
+
+def test_watchdog_times_by_tier_apply_to_all_ports_of_the_tier_and_below_exceptions() -> None:
+    found = fabric(SHAPE.replace(WATCHDOG, TIERS.rstrip()))
+    times = {
+        (switch.name, port.name): (switch.qos.poll.poll_ms, *port.qos.watchdog.settings)
+        for switch in found.switches
+        for port in switch.ports
+        if port.qos is not None and port.qos.watchdog is not None
+    }
+    assert times.pop(("leaf1", "Ethernet0")) == (200, 600, None, "drop")
+    assert times.pop(("spine1", "Ethernet0")) == (600, 1800, 1200, "forward")
+    by_tier = {(name[:-1], settings) for (name, _), settings in times.items()}
+    assert by_tier == {("leaf", (200, 400, None, "drop")), ("spine", (600, 1800, 1200, "drop"))}
+
+
+@pytest.mark.parametrize(
+    ("tiers", "said"),
+    [
+        ("{}", "pfc.watchdog.by_tier"),
+        ("{spine: {}}", "an empty mapping; name what differs on these switches"),
+        ("{spin: {poll: 100ms}}", "'spin' is no role of a switch; did you mean spine?"),
+        ("{spine: {poll: 1us}}", "switches count in whole milliseconds"),
+        ("{spine: {tiers: [hosts]}}", "unknown key 'tiers'"),
+    ],
+)
+def test_wrong_times_of_a_tier_are_refused_at_their_place(tiers: str, said: str) -> None:
+    found = said_of(SHAPE.replace("action: drop}", f"by_tier: {tiers}}}"))
+    assert len(found) == 1
+    assert found[0].startswith("9:"), found
+    assert said in found[0]
