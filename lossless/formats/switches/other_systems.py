@@ -17,17 +17,19 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.model import ClassSet, Switch, SwitchQos, TrafficClass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.command_lines import Command
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Port, WatchdogPoll
+    from lossless.model.fabric.qos import Watchdog
 
 
 _SIGNS = (
@@ -121,6 +123,16 @@ _OF_QOS = re.compile(
 def seems_of_switch(text: str) -> bool:
     """Return whether a text has interfaces and commands of QoS, as switches of any system have."""
     return _INTERFACE.search(text) is not None and _OF_QOS.search(text) is not None
+
+
+def usual_watchdog(ports: Iterable[Port]) -> Watchdog | None:
+    """Return the watchdog that most watched ports have, None without one; a tie goes to the first of them."""
+    watched = grouped(
+        (port.qos.watchdog.settings, port.qos.watchdog)
+        for port in ports
+        if port.qos is not None and port.qos.watchdog is not None
+    )
+    return max(watched.values(), key=len)[0] if watched else None
 
 
 def plain_switch(

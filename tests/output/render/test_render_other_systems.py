@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.api import diff_fabric, lint, lint_documents, render, simulate
+from lossless.formats.device_files.switches import other_files, read_back
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from lossless.model.fabric.model import Fabric
 
 MIXED = ROOT / "examples" / "roce-256-mixed" / "fabric.yaml"
 
@@ -262,3 +267,78 @@ def test_load_balancing_that_no_file_sets_is_said_with_why(
     path = tmp_path / "fabric.yaml"
     path.write_text(text.replace(*change))
     assert without_files_for_load_balancing(path, tmp_path / "out") == [said]
+
+
+WATCHED = """\
+lossless: v1
+fabric: watched
+transport: rocev2
+preset: nvidia
+pfc:
+  watchdog:
+    poll: 200ms
+    detection: 400ms
+    restoration: 400ms
+    by_tier: {spine: {poll: 400ms, detection: 1200ms, restoration: 1200ms}}
+hardware:
+  leaf: {profile: PROFILE, format: SYSTEM}
+  spine: {profile: PROFILE, format: SYSTEM}
+  nic: connectx-7
+topology:
+  leaf_spine:
+    leaves: 1
+    spines: 1
+    hosts_per_leaf: 2
+    host_links: 2 x 400G
+    uplinks: 2 x 400G
+    cables: {host: 3m, uplink: 30m}
+"""
+OWN = 'exceptions:\n  "leaf1:PORT": {watchdog: {detection: 600ms, action: alert}}\n'
+SYSTEMS = [
+    ("eos", "arista-7060x6-64pe", "Ethernet1/1"),
+    ("nvue", "nvidia-sn5600", "swp1s0"),
+]
+
+
+def watched(system: str, profile: str, own: str = "") -> Fabric:
+    text = WATCHED.replace("SYSTEM", system).replace("PROFILE", profile) + own
+    return resolve(load_intent(load_text(text, "fabric.yaml")))
+
+
+@pytest.mark.parametrize(("system", "profile", "_port"), SYSTEMS)
+def test_watchdog_times_of_a_tier_are_those_of_its_switches_files(
+    system: str, profile: str, _port: str
+) -> None:
+    for switch in watched(system, profile).switches:
+        read = read_back(switch)
+        expected = 400 if switch.name == "leaf1" else 1200
+        assert {port.qos.watchdog.detection_ms for port in read.ports if port.qos and port.qos.watchdog} == {
+            expected
+        }
+        assert read.qos.poll.poll_ms == switch.qos.poll.poll_ms
+
+
+def test_eos_has_the_times_and_the_action_of_a_single_port() -> None:
+    leaf = watched("eos", SYSTEMS[0][1], OWN.replace("PORT", "Ethernet1/1")).switches[0]
+    read = read_back(leaf)
+    settings = {
+        port.name: port.qos.watchdog.settings
+        for port in read.ports
+        if port.qos is not None and port.qos.watchdog is not None
+    }
+    assert settings.pop("Ethernet1/1") == (600, 400, "alert")
+    assert set(settings.values()) == {(400, 400, "drop")}
+    text = next(file.text for file in other_files(leaf) if file.path.endswith("qos.cfg"))
+    assert "   priority-flow-control pause watchdog port action notify-only\n" in text
+    timer = "port timer timeout 0.6 polling-interval 0.2 recovery-time 0.4"
+    assert f"   priority-flow-control pause watchdog {timer}\n" in text
+
+
+def test_nvue_has_one_time_for_a_switch_and_names_the_port_that_has_another() -> None:
+    system, profile, port = SYSTEMS[1]
+    leaf = watched(system, profile, OWN.replace("PORT", port)).switches[0]
+    with pytest.raises(RenderError) as refused:
+        other_files(leaf)
+    assert "the watchdog's detection time as declared on swp1s0: 600, its file would say 400" in str(
+        refused.value
+    )

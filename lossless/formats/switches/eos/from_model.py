@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.switches.other_systems import usual_watchdog
 from lossless.ground.basics.findings import grouped, natural_key
 from lossless.model.fabric.qos import PRIORITIES
 
@@ -29,12 +30,13 @@ def structured(switch: Switch) -> dict[str, Any]:
     ports = sorted(
         (port for port in switch.ports if port.placed and port.qos), key=lambda port: natural_key(port.name)
     )
-    blocks = [(port, _block(port.qos)) for port in ports if port.qos is not None]
+    usual = usual_watchdog(ports)
+    blocks = [(port, _block(port.qos, usual, switch)) for port in ports if port.qos is not None]
     profiles = _named(blocks)
     return _stated(
         {
             "qos": {"map": _maps([port.qos for port in ports if port.qos is not None])},
-            "priority_flow_control": {"watchdog": _timers(switch, ports)},
+            "priority_flow_control": {"watchdog": _timers(switch, usual)},
             "qos_profiles": [{"name": name, **block} for name, block in profiles.items()],
             "ethernet_interfaces": [
                 {"name": port.name, "service_profile": _name_of(block, profiles)} for port, block in blocks
@@ -76,9 +78,7 @@ def _lines(index_map: IndexMap | None, target: str) -> list[str]:
     return [f"{' '.join(map(str, by_target[to]))} to {target} {to}" for to in sorted(by_target)]
 
 
-def _timers(switch: Switch, ports: list[Port]) -> dict[str, Any]:
-    watched = (port.qos.watchdog for port in ports if port.qos is not None and port.qos.watchdog is not None)
-    watchdog: Watchdog | None = next(watched, None)
+def _timers(switch: Switch, watchdog: Watchdog | None) -> dict[str, Any]:
     if watchdog is None:
         return {}
     return {
@@ -115,25 +115,44 @@ def _name_of(block: dict[str, Any], profiles: dict[str, dict[str, Any]]) -> str:
     return next(name for name, own in profiles.items() if own == block)
 
 
-def _block(qos: PortQos) -> dict[str, Any]:
+def _block(qos: PortQos, usual: Watchdog | None, switch: Switch) -> dict[str, Any]:
     return _stated(
         {
             "trust": "dscp" if qos.dscp_to_tc is not None else "cos",
-            "priority_flow_control": _pfc(qos),
+            "priority_flow_control": _pfc(qos, usual, switch),
             "uc_tx_queues": [_queue(queue) for queue in qos.queues if queue is not None],
         }
     )
 
 
-def _pfc(qos: PortQos) -> dict[str, Any]:
+def _pfc(qos: PortQos, usual: Watchdog | None, switch: Switch) -> dict[str, Any]:
     if not qos.pfc.priorities:
         return {}
     return {
         "enabled": True,
         "priorities": [{"priority": priority, "no_drop": True} for priority in qos.pfc.priorities],
-        # Without a line of its own a port is watched with the timers of the switch.
-        "watchdog": {"enabled": False} if qos.watchdog is None else {},
+        "watchdog": {"enabled": False}
+        if qos.watchdog is None
+        else _own_watchdog(qos.watchdog, usual, switch),
     }
+
+
+def _own_watchdog(own: Watchdog, usual: Watchdog | None, switch: Switch) -> dict[str, Any]:
+    """Return the action and the timers of a port that differ from those of the switch, which all others have.
+
+    The line of a port's timers has all three: one that it leaves out is not the switch's.
+    """
+    if usual is None or own.settings == usual.settings:
+        return {}
+    timers = _timers(switch, own)
+    action = timers.pop("action")
+    return _stated(
+        {
+            "enabled": True,
+            "action": action if own.action != usual.action else None,
+            "timer": timers if own.settings[:2] != usual.settings[:2] else None,
+        }
+    )
 
 
 def _queue(queue: Queue) -> dict[str, Any]:

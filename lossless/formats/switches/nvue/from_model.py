@@ -15,6 +15,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.switches.nvue.read import LISTED, POLL_MS
+from lossless.formats.switches.other_systems import usual_watchdog
 from lossless.ground.basics.findings import natural_key
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
@@ -217,9 +218,8 @@ def _pools(ports: list[Port]) -> Tree:
 
 
 def _watchdog(switch: Switch, ports: list[Port]) -> Tree:
-    """Return the watchdog timers of the first watched port; its detection time is rounded to polls."""
-    watched = (port.qos.watchdog for port in ports if port.qos is not None and port.qos.watchdog is not None)
-    watchdog = next(watched, None)
+    """Return the watchdog timers of most watched ports; their detection time is rounded to polls."""
+    watchdog = usual_watchdog(ports)
     if watchdog is None:
         return {}
     poll_ms = switch.qos.poll.poll_ms or POLL_MS
