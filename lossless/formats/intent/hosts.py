@@ -276,8 +276,10 @@ class LibraryIntent(Model):
 
 
 class Ucx(LibraryIntent):
-    """UCX, whose default ToS byte for RoCEv2 is 106 where the port has no global one
-    (openucx/ucx src/uct/ib/base/ib_device.c @9466d10, uct_ib_device_query_roce_tclass).
+    """UCX, whose default ToS byte for RoCEv2 is 106 (openucx/ucx src/uct/ib/base/ib_device.h @9466d10).
+
+    From 1.21 on the default is the traffic class of the port, where the driver has one, and 106 without one
+    (uct_ib_device_query_roce_tclass in ib_device.c @e7b7c86).
     """
 
     traffic_class: Byte | None = None

@@ -403,6 +403,19 @@ def test_the_hosts_own_class_stands_behind_that_of_ucx(keys: Patch, expected: st
     assert severity("HST003", hosts(**keys)) == expected
 
 
+@pytest.mark.parametrize(
+    ("keys", "tos"),
+    [
+        ({"traffic_class": "unset", "ucx": {}, "nccl": {"ib_tc": 106}}, 106),
+        ({"traffic_class": 40, "ucx": {}, "nccl": {"ib_tc": 106}}, 40),
+        ({"traffic_class": 40, "ucx": {"traffic_class": 106}}, 106),
+    ],
+)
+def test_what_ucx_sends_without_a_byte_of_its_own(keys: Patch, tos: int) -> None:
+    """The jobs of an intent get the hosts' byte as the variable; without one UCX has its default."""
+    assert only("HST003", patched(INTENT, hosts(**keys))).data["tos"] == tos
+
+
 @pytest.mark.parametrize("ucx", [{}, {"traffic_class": 40}])
 def test_where_no_source_is_right_hst001_says_so(ucx: Patch) -> None:
     document = patched(INTENT, hosts(traffic_class="unset", ucx=ucx))

@@ -5,12 +5,13 @@ Subject: intent, hosts
 
 ## What it does
 Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. The setting
-of UCX itself, or its own default of 106 (DSCP 26), then marks alone. HST001 reports hosts without any lossless source.
+of UCX itself, or its own default, then marks alone. That default is 106 (DSCP 26); from UCX 1.21 on it is the traffic
+class of the port where the driver has one set, and 106 without one. HST001 reports hosts without any lossless source.
 
 ## Why it breaks a lossless fabric
 UCX marks the queue pairs that it opens with its own setting, and the peers answer with theirs: with the variable on one
 side only, or read by one transport only, half of the traffic left on DSCP 0. The driver's traffic class marks every
-queue pair that the kernel makes, on both sides.
+queue pair that the kernel makes, on both sides, and from UCX 1.21 on those that UCX makes past the kernel.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -31,8 +32,9 @@ Leave `hosts.traffic_class` at `derived`.
 
 ## Sources
 - openucx/ucx issue 10325 (UCX_IB_TRAFFIC_CLASS=106 one way, DSCP 0 the other)
-- openucx/ucx src/uct/ib/base/ib_device.h @9466d10 (UCT_IB_DEFAULT_ROCEV2_DSCP is 106; since e7b7c86 a global traffic
-  class of the port comes first)
+- openucx/ucx src/uct/ib/base/ib_device.h @9466d10 (UCT_IB_DEFAULT_ROCEV2_DSCP is 106)
+- openucx/ucx src/uct/ib/base/ib_device.c @e7b7c86 (uct_ib_device_query_roce_tclass, in 1.21.0 and not in 1.20.1: the
+  port's traffic class of sysfs, else 106), pull requests 11105 and 11108
 """
 
 from __future__ import annotations
@@ -64,17 +66,24 @@ def check(view: View) -> Results:
         if (host.traffic_class or 0) >> 2 in lossless:
             continue
         if not {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
-            yield _ucx_marks_one_way(ucx, lossless, names)
+            yield _ucx_marks_one_way(ucx, host.traffic_class, lossless, names)
 
 
-def _ucx_marks_one_way(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Violation:
-    tos = UCX_DEFAULT_TOS if ucx.tos is None else ucx.tos
-    setting = f"{ucx.variable} {tos}" if ucx.tos is not None else f"UCX's own default of {tos}"
+def _ucx_marks_one_way(
+    ucx: Library, traffic_class: int | None, lossless: tuple[int, ...], hosts: tuple[str, ...]
+) -> Violation:
+    # Without one of its own, the jobs of an intent get the hosts' as the variable.
+    stated = traffic_class if ucx.tos is None else ucx.tos
+    tos = UCX_DEFAULT_TOS if stated is None else stated
+    setting = f"UCX's own default of {tos}" if stated is None else f"{ucx.variable} {tos}"
     lossy = "" if tos >> 2 in lossless else "lossy "
+    note = f"no traffic_class of the hosts is lossless DSCP {number_ranges(lossless)}"
+    if stated is None:
+        note += "; from 1.21 on UCX takes one that is set on the port before its default"
     return Violation(
         origin=ucx.origin,
         message=f"UCX has only {setting} ({lossy}DSCP {tos >> 2}); peers that answer may send DSCP 0",
-        note=f"no traffic_class of the hosts is lossless DSCP {number_ranges(lossless)}",
+        note=note,
         help="leave hosts.traffic_class at derived: it marks what the kernel opens, on both sides",
         elements=hosts,
         data={"tos": tos, "lossless_dscps": list(lossless)},

@@ -395,7 +395,8 @@ def variables(loaded: LoadedIntent, tos: int | None) -> tuple[Variable, ...]:
     """Return every environment variable of the jobs, in the order of the rendered files.
 
     ``tos`` is the ToS byte that the hosts give RDMA traffic. NCCL, and UCX if the intent has it, are set to it where
-    the intent declares no other byte: UCX would use 106 by default, and queue pairs that bypass the kernel would use 0.
+    the intent declares no other byte: by default UCX would use 106, also where the port has another traffic class, up
+    to 1.20 (openucx/ucx ib_device.c @e7b7c86 is in 1.21.0), and queue pairs that bypass the kernel would use 0.
     """
     hosts = loaded.intent.hosts
     stated = (
