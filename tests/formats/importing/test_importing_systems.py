@@ -39,8 +39,24 @@ def refusal(*paths: Path, switches: tuple[str, ...] = SWITCHES, cable: str | Non
     return str(caught.value)
 
 
-def test_a_watchdog_whose_times_nothing_says_is_asked_for(rendered: Path) -> None:
+def test_the_times_of_nxos_come_back(rendered: Path) -> None:
     back = brought_in(rendered / "nexus-128")
+    assert (back.differences, back.refused) == ((), ())
+    assert intent(back)["pfc"]["watchdog"] == {
+        "poll": "100ms",
+        "detection": "400ms",
+        "restoration": "400ms",
+        "action": "drop",
+    }
+
+
+def test_a_watchdog_whose_times_nothing_says_is_asked_for(rendered: Path, tmp_path: Path) -> None:
+    for path in (rendered / "nexus-128").glob("*/qos.cfg"):
+        lines = path.read_text().splitlines(keepends=True)
+        times = ("watch-dog interval", "shutdown-multiplier", "auto-restore")
+        kept = [line for line in lines if not any(word in line for word in times)]
+        (tmp_path / f"{path.parent.name}.cfg").write_text("".join(kept))
+    back = brought_in(tmp_path)
     assert kinds(back) == {"watchdog"}
     assert intent(back)["pfc"] == {"watchdog": "off"}
     assert "no switch says its times; state pfc.watchdog" in back.text

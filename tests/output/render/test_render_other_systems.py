@@ -297,6 +297,7 @@ OWN = 'exceptions:\n  "leaf1:PORT": {watchdog: {detection: 600ms, action: alert}
 SYSTEMS = [
     ("eos", "arista-7060x6-64pe", "Ethernet1/1"),
     ("nvue", "nvidia-sn5600", "swp1s0"),
+    ("nxos", "cisco-9332d-gx2b", "Ethernet1/1"),
 ]
 
 
@@ -342,3 +343,37 @@ def test_nvue_has_one_time_for_a_switch_and_names_the_port_that_has_another() ->
     assert "the watchdog's detection time as declared on swp1s0: 600, its file would say 400" in str(
         refused.value
     )
+
+
+def test_nxos_has_multiples_of_its_interval_and_one_of_a_single_port() -> None:
+    system, profile, port = SYSTEMS[2]
+    leaf = watched(system, profile, OWN.replace("PORT", port).replace(", action: alert", "")).switches[0]
+    read = read_back(leaf)
+    settings = {p.name: p.qos.watchdog.settings[:2] for p in read.ports if p.qos and p.qos.watchdog}
+    assert settings.pop(port) == (600, 400)
+    assert set(settings.values()) == {(400, 400)}
+    text = next(file.text for file in other_files(leaf) if file.path.endswith("qos.cfg"))
+    for line in (
+        "priority-flow-control watch-dog interval 200",
+        "priority-flow-control watch-dog shutdown-multiplier 2",
+        "priority-flow-control auto-restore multiplier 2",
+        "  priority-flow-control watch-dog-interval on interface-multiplier 3",
+    ):
+        assert f"{line}\n" in text
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("{detection: 500ms}", "detection time as declared on Ethernet1/1: 500, its file would say 400"),
+        ("{detection: 2200ms}", "detection time as declared on Ethernet1/1: 2200, its file would say 400"),
+        ("{restoration: 800ms}", "restoration time as declared on Ethernet1/1: 800, its file would say 400"),
+    ],
+)
+def test_a_time_that_is_no_multiple_or_of_one_port_alone_is_refused_for_nxos(own: str, said: str) -> None:
+    system, profile, port = SYSTEMS[2]
+    exceptions = f'exceptions: {{"leaf1:{port}": {{watchdog: {own}}}}}\n'
+    leaf = watched(system, profile, exceptions).switches[0]
+    with pytest.raises(RenderError) as refused:
+        other_files(leaf)
+    assert said in str(refused.value)

@@ -48,7 +48,10 @@ if TYPE_CHECKING:
 
 _PLATFORM = "the buffer of the chip is not in the configuration, and without a pause buffer headroom is the platform's"
 _NO_LENGTH = "NX-OS has no cable lengths"
-_NO_TIMERS = "the watchdog is on or off; what its timers are in effect is not public"
+_OWN_LIMITS = "limits and defaults are those of SONiC"
+_INTERVALS = "detection and restoration are whole numbers of the watchdog's interval"
+_DEFAULTED = "its time follows from the interval, and one of them is left at the default of the release"
+_FIXED = "how long a queue is shut although pauses go on is not read"
 _NO_HEADROOM = (
     "the buffer of the chip is not in the configuration; what `pause buffer-size` leaves above its threshold is "
     "checked by CFG014"
@@ -64,14 +67,14 @@ NOT_APPLICABLE = {
     "ECN005": _NO_HEADROOM,
     "PFC005": "the line of a class says which priority pauses it: group, queue and priority cannot disagree",
     "WD002": "NX-OS has no mask of watched priorities: every no-drop queue of a port is watched",
-    "WD003": _NO_TIMERS,
-    "WD004": _NO_TIMERS,
-    "WD005": _NO_TIMERS,
-    "WD006": _NO_TIMERS,
-    "WD010": _NO_TIMERS,
+    "WD003": _OWN_LIMITS,
+    "WD004": _INTERVALS,
+    "WD005": "the auto-restore multiplier has a default: a queue is restored without a line",
+    "WD006": "what a line leaves out of interval and multipliers is a default of the release",
+    "WD010": _INTERVALS,
     "WD011": "`disable-action`, which only logs, is checked by CFG014",
     "WD012": "the watchdog has no action to choose",
-    "WD013": _NO_TIMERS,
+    "WD013": _OWN_LIMITS,
 }
 """Rules of fabrics that have no meaning for NX-OS, each with the reason."""
 _ECN = (
@@ -137,8 +140,8 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
                 for origin, text in config.unread
             ),
             *(
-                f"line {document.locate(origin.path).line}: a multiplier of the watchdog: {_NO_TIMERS}"
-                for origin in _multipliers(config)
+                f"line {document.locate(origin.path).line}: a multiplier of the watchdog: {why}"
+                for origin, why in _multipliers(config).items()
             ),
             *default_mtus(reader),
         ),
@@ -276,17 +279,15 @@ def _rewrites(config: NxosConfig) -> Iterator[Rewrite]:
                 yield Rewrite(group.value, marked.value, marked.origin)
 
 
-def _multipliers(config: NxosConfig) -> Iterator[Origin]:
-    """Yield the lines on multipliers of the PFC watchdog's timers, each once."""
-    stated = (
-        setting
+def _multipliers(config: NxosConfig) -> dict[Origin, str]:
+    """Return the lines on multipliers of the PFC watchdog that give no time, each with the reason."""
+    interval = config.switch.get(("watchdog", "interval"))
+    return {
+        setting.origin: _FIXED if key[1] == "fixed" else _DEFAULTED
         for block in _blocks(config)
         for key, setting in block.items()
-        if key[0] == "watchdog" and key[1:]
-    )
-    lines = [setting.origin for setting in stated]
-    interval = config.switch.get(("watchdog", "interval"))
-    yield from dict.fromkeys(origin for origin in lines if interval is None or origin != interval.origin)
+        if key[0] == "watchdog" and key[1:] and (key[1] == "fixed" or interval is None)
+    }
 
 
 def _untagged(config: NxosConfig, settings: Settings) -> bool:
@@ -305,11 +306,11 @@ def _untagged(config: NxosConfig, settings: Settings) -> bool:
 
 _FIRST_VLAN = 1
 """The native VLAN of a trunk where no line sets it."""
-_TIMERS = ("watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll")
+CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.poll"}
 LOSSES = {
     "buffers": _PLATFORM,
     "cable": _NO_LENGTH,
-    **dict.fromkeys(_TIMERS, _NO_TIMERS),
+    "watchdog.action": "packets of a queue that storms are dropped; `disable-action`, which only logs, is refused",
     **CARRIED_BY_NONE,
     **NO_ADAPTIVE_ROUTING,
     "mtu": "that of its classes is set; the MTU of an interface belongs to its own provisioning",
@@ -373,7 +374,7 @@ DIALECT = Dialect(
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
     files=_files,
-    carries=CARRIED_BY_ALL,
+    carries=CARRIES,
     losses=LOSSES,
     session=session,
     carrying=CARRYING,

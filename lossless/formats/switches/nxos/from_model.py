@@ -3,11 +3,16 @@
 A qos-group has the number of its queue. Shares are ``bandwidth remaining percent``; queues without a class get none of
 it, so that the shares of the others are those that are declared.
 
+The watchdog looks at an interval, and its times are multiples of it: a queue is shut after the shutdown multiplier, of
+a port its interface multiplier, and restored after the auto-restore multiplier without pauses (Cisco, Nexus 9000 NX-OS
+QoS Configuration Guide 10.5(x), "Configuring Priority Flow Control"). The interval is 100 to 1,000 ms, a shutdown
+multiplier 1 to 10.
+
 The document of the object model has the policies of a switch, for RESTCONF and NX-API. The modes of PFC and of its
-watchdog are numbers there, of which public sources explain one, and no source documents the direction in which the
-network-qos policy is bound: all these are set by the commands alone. Shapes: Cisco-NX-OS-device.yang (YangModels/yang
-@6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596;
-lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
+watchdog are numbers there, of which Cisco's NX-API REST guide explains 0, and no source documents the direction in
+which the network-qos policy is bound: all these are set by the commands alone. Shapes: Cisco-NX-OS-device.yang
+(YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
+gen/definitions/network_qos.yaml @41ca596; lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.switches.other_systems import usual_watchdog
 from lossless.formats.switches.written_numbers import indexes
 from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import UNKNOWN
@@ -26,10 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.model.fabric.model import Port, Switch
-    from lossless.model.fabric.qos import Curve, PortQos
+    from lossless.model.fabric.qos import Curve, PortQos, Watchdog
 
     DmeData = dict[str, Any]
 
+INTERVAL_MS = range(100, 1000 + 1)
+SHUTDOWN = range(1, 10 + 1)
+RESTORE = range(1, 100 + 1)
 _MODEL = "Cisco-NX-OS-device:System"
 _LAST_DSCP = 63
 
@@ -140,6 +149,7 @@ def policies(switch: Switch) -> Data:
     ports = sorted((p for p in switch.ports if p.placed and p.qos), key=lambda port: natural_key(port.name))
     every = [port.qos for port in ports if port.qos is not None]
     outputs = _named([_output(qos) for qos in every])
+    usual, interval_ms = usual_watchdog(ports), switch.qos.poll.poll_ms
     common = Counter(name for name, _ in outputs).most_common(1)
     system = common[0][0] if common else ""
     return {
@@ -148,8 +158,9 @@ def policies(switch: Switch) -> Data:
         "outputs": dict(outputs),
         "system_output": system,
         "watchdog": any(qos.watchdog is not None for qos in every),
+        "timers": _timers(usual, interval_ms),
         "interfaces": [
-            _interface(port, None if name == system else name)
+            _interface(port, None if name == system else name, usual, interval_ms)
             for port, (name, _) in zip(ports, outputs, strict=True)
         ],
     }
@@ -229,11 +240,33 @@ def _curve(curve: Curve) -> Data:
     return {"min": low // size, "max": high // size, "unit": unit, "percent": curve.probability_percent}
 
 
-def _interface(port: Port, output: str | None) -> Data:
+def _timers(usual: Watchdog | None, interval_ms: int | None) -> Data:
+    """Return the interval and the multipliers of most watched ports; a time that no multiplier gives is left out."""
+    if usual is None or interval_ms not in INTERVAL_MS:
+        return {"interval": None, "shutdown": None, "restore": None}
+    multipliers = {
+        "shutdown": _multiplier(usual.detection_ms, interval_ms, SHUTDOWN),
+        "restore": _multiplier(usual.restoration_ms, interval_ms, RESTORE),
+    }
+    return {"interval": interval_ms, **multipliers}
+
+
+def _multiplier(time_ms: int | None, interval_ms: int | None, accepted: range) -> int | None:
+    """Return the number of intervals that a time is, None where it is no whole number, or none that is accepted."""
+    if time_ms is None or not interval_ms or time_ms % interval_ms:
+        return None
+    return time_ms // interval_ms if time_ms // interval_ms in accepted else None
+
+
+def _interface(port: Port, output: str | None, usual: Watchdog | None, interval_ms: int | None) -> Data:
     qos = port.qos
+    watchdog = qos.watchdog if qos is not None and qos.pfc.priorities else None
+    differs = watchdog is not None and usual is not None and watchdog.detection_ms != usual.detection_ms
+    own = _multiplier(watchdog.detection_ms, interval_ms, SHUTDOWN) if differs and watchdog else None
     return {
         "name": port.name,
         "mode": "on" if qos is not None and qos.pfc.priorities else "off",
-        "watchdog": qos is not None and bool(qos.pfc.priorities) and qos.watchdog is not None,
+        "watchdog": watchdog is not None,
+        "multiplier": own,
         "output": output,
     }

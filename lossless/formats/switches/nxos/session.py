@@ -79,6 +79,14 @@ def qos_group(config: NxosConfig, kind: str, name: str) -> int | None:
 
 _INDENT = "  "
 _WATCHDOG = "no priority-flow-control watch-dog-interval on"
+_TIMERS = {
+    "interval": "no priority-flow-control watch-dog interval {}",
+    "shutdown": "no priority-flow-control watch-dog shutdown-multiplier {}",
+    "auto": "no priority-flow-control auto-restore multiplier {}",
+    "fixed": "no priority-flow-control fixed-restore multiplier {}",
+}
+_OF_PORT = ("watchdog", "interface")
+"""The multiplier of a port, in place of the switch's."""
 _OF_QUEUE = {
     "percent": "no bandwidth percent {}",
     "remaining": "no bandwidth remaining percent {}",
@@ -100,7 +108,8 @@ def session(running: Document, wanted: Document) -> tuple[str, ...]:
 
 
 def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield the commands that remove settings which queues lose, in queuing policies that stay."""
+    """Yield the commands that remove settings which queues of policies that stay, and watchdogs of ports, lose."""
+    yield from _own_multipliers(before, after)
     for (kind, name), policy in before.policies.items():
         new = after.policies.get((kind, name))
         for cls, own in policy.below.items() if kind == QUEUING and new is not None else ():
@@ -112,12 +121,25 @@ def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
             yield from block((_policy(kind, name), f"class type {kind} {cls}"), lines, _INDENT)
 
 
+def _own_multipliers(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
+    """Yield the commands that remove multipliers of ports which are watched with that of the switch from then on."""
+    for name in sorted(before.ports.keys() & after.ports.keys(), key=natural_key):
+        own, new = before.ports[name].get(_OF_PORT), after.ports[name]
+        if own is not None and _OF_PORT not in new and _is_set(new, "watchdog"):
+            yield from block(
+                (f"interface {name}",), [f"{_WATCHDOG} interface-multiplier {own.value}"], _INDENT
+            )
+
+
 def _gone(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
     for name in sorted(before.ports.keys() & after.ports.keys(), key=natural_key):
         own, new = before.ports[name], after.ports[name]
         yield from block((f"interface {name}",), [*_of_port(own, new)], _INDENT)
     if _is_set(before.switch, "watchdog") and ("watchdog",) not in after.switch:
         yield _WATCHDOG
+    for word, line in _TIMERS.items():
+        if (stated := before.switch.get(("watchdog", word))) and ("watchdog", word) not in after.switch:
+            yield line.format(stated.value)
     if ("override",) in before.switch:
         yield "no priority-flow-control override-interface mode off"
     output = before.switch.get(("policy", QUEUING, "output"))

@@ -333,7 +333,20 @@ class NxosSwitch:
             return None
         if self.config.says_watchdog and (switch is None or not switch.value):
             return None
-        return Watchdog(None, None, "not stated", own.origin)
+        return Watchdog(*self._times(settings), "not stated", own.origin)
+
+    def _times(self, settings: Settings) -> tuple[int | None, int | None]:
+        """Return detection and restoration time: intervals by their multipliers, None where either is not stated."""
+        switch = self.config.switch
+        interval = switch.get(("watchdog", "interval"))
+        shut = settings.get(("watchdog", "interface")) or switch.get(("watchdog", "shutdown"))
+        auto = switch.get(("watchdog", "auto"))
+        times = (
+            interval.value * multiplier.value if interval is not None and multiplier is not None else None
+            for multiplier in (shut, auto)
+        )
+        detection_ms, restoration_ms = times
+        return detection_ms or None, restoration_ms or None
 
     def _qos(self, settings: Settings, origin: Origin) -> PortQos:
         about = [(key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in _SHARED]

@@ -181,3 +181,9 @@ def test_many_files_are_checked_in_processes_and_none_is_lost(tmp_path: Path) ->
     changed = json.loads(json.dumps(LEAF).replace('"val": 39', '"val": 70'))
     (tmp_path / "leaf1.json").write_text(json.dumps({ROOT: changed}))
     assert "CFG014" in {finding.code for finding in lint([tmp_path], Options()).findings}
+
+
+def test_of_the_numbers_of_a_mode_0_is_auto() -> None:
+    """Cisco, NX-API REST SDK User Guide 9.3(x): the mode auto is 0 in XML. The peer decides then."""
+    have = read_switch(document(json.loads(json.dumps(LEAF).replace('"mode": "on"', '"mode": 0')))).read
+    assert (have.unread, [*have.undecided]) == ((), ["Ethernet1/1"])

@@ -18,6 +18,7 @@ from lossless.formats.switches.nxos.read.grammar import (
     Settings,
     port_names,
 )
+from lossless.formats.switches.nxos.session import session
 from lossless.formats.switches.written_numbers import DSCP_NAMES, indexes
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.configured_switch import ReadSwitch
@@ -625,3 +626,40 @@ def test_texts_of_others_are_not_taken(text: str) -> None:
 def test_a_multiplier_of_the_watchdog_is_not_checked(line: str) -> None:
     assert len(read(f"{LEAF}{line}\n").unread) == 1
     assert read(f"{LEAF}priority-flow-control watch-dog interval 200\n").unread == ()
+
+
+TIMERS = """\
+priority-flow-control watch-dog interval 200
+priority-flow-control watch-dog shutdown-multiplier 3
+priority-flow-control auto-restore multiplier 10
+interface Ethernet1/1
+  priority-flow-control watch-dog-interval on interface-multiplier 5
+"""
+
+
+def test_times_of_the_watchdog_are_multiples_of_its_interval() -> None:
+    """The multiplier of a port comes before that of the switch; without an interval no time is known."""
+    found = read(LEAF + TIMERS)
+    times = {port.name: port.qos.watchdog for port in found.switch.ports if port.qos is not None}
+    assert {name: dog and dog.settings[:2] for name, dog in times.items()} == {
+        "Ethernet1/1": (1000, 2000),
+        **{name: (600, 2000) for name in times if name != "Ethernet1/1"},
+    }
+    assert (found.switch.qos.poll.poll_ms, found.unread) == (200, ())
+    without = read(LEAF + TIMERS.split("\n", 1)[1]).switch
+    dogs = [port.qos.watchdog for port in without.ports if port.qos is not None]
+    assert {dog and dog.settings[:2] for dog in dogs} == {(None, None)}
+
+
+def test_a_session_takes_times_back_that_are_not_wanted() -> None:
+    running, wanted = (
+        document for text in (LEAF + TIMERS, LEAF) if (document := configuration_in(text, "leaf1.cfg"))
+    )
+    commands = session(running, wanted)
+    for line in (
+        "no priority-flow-control watch-dog interval 200",
+        "no priority-flow-control watch-dog shutdown-multiplier 3",
+        "no priority-flow-control auto-restore multiplier 10",
+        "  no priority-flow-control watch-dog-interval on interface-multiplier 5",
+    ):
+        assert line in commands

@@ -2,8 +2,10 @@
 
 The object model is ``Cisco-NX-OS-device:System``, as NETCONF, gNMI and RESTCONF have it. Each value is read as the
 command it represents, so that one grammar defines the valid values. Names of containers and leaves:
-Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers there,
-and no public source documents their meaning: words are read, numbers are not.
+Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers there, and
+words in NX-API REST (on, off, auto: CiscoDevNet/terraform-provider-nxos gen/definitions/physical_interface.yaml
+@43d0c25). Of the numbers, 0 is the mode auto (Cisco, NX-API REST SDK User Guide 9.3(x), "Configuring Priority Flow
+Control on an Ethernet Interface"); others are not read.
 
 Texts become commands, each in its mode. Most published texts are no ``show running-config`` output: prompts precede
 commands, modes are left by ``exit`` or not at all, and some lines are indented. So the mode of a command is found by
@@ -67,6 +69,8 @@ _PFC = {
     ("priorflowctrl-items", "mode"): "priority-flow-control mode ",
     ("priorflowctrlwd-items", "watchDogInterval"): "priority-flow-control watch-dog-interval ",
 }
+_MODE = ("priorflowctrl-items", "mode")
+_AUTO = "0"
 _INTERFACES = (("phys-items", "PhysIf-list"), ("aggr-items", "AggrIf-list"))
 
 
@@ -259,6 +263,8 @@ def _pfc(config: NxosConfig, settings: Settings, item: Mapping[str, Any], path: 
     """Read the mode of PFC and of its watchdog if it is on, off or auto; any other value is noted as unread."""
     for keys, words in _PFC.items():
         for line, place in _line(item, path, keys, words + "{}"):
+            if keys == _MODE and line.removeprefix(words) == _AUTO:
+                line = f"{words}auto"
             if line.removeprefix(words) in ("on", "off", "auto"):
                 _add(config, settings, [(line, place)], PORT)
             else:
