@@ -234,6 +234,18 @@ def test_the_quickest_watchdog_of_a_switch_counts() -> None:
     assert watchdog_of({"Ethernet8": quick}) == DOG._replace(detection_ms=400, restoration_ms=300)
 
 
+def test_a_port_whose_watchdog_differs_has_its_own() -> None:
+    """The quickest is the switch's, so that every other port has one of its own; one without any watches no class."""
+    quick = {"detection_time": "400", "restoration_time": "300"}
+    found = put(deployed({"PFC_WD": {"Ethernet8": quick, "Ethernet4": None}}))
+    ends = {port: end_at(found, "leaf1", port).watchdog for port in ("Ethernet0", "Ethernet4", "Ethernet8")}
+    assert ends["Ethernet8"] is None
+    assert ends["Ethernet0"] == DOG
+    assert ends["Ethernet4"] is not None
+    assert ends["Ethernet4"].classes == ()
+    assert end_at(put(deployed({})), "leaf1", "Ethernet0").watchdog is None
+
+
 def test_without_a_poll_interval_sonic_polls_every_hundred_milliseconds() -> None:
     assert watchdog_of({"GLOBAL": None}) == DOG._replace(poll_ms=100)
 

@@ -60,6 +60,7 @@ from tests.analysis.simulation.wrong_networks import (
     with_loads,
     with_network,
     with_physics,
+    with_port_watchdog,
     with_queue,
     with_slow_host,
     with_spread,
@@ -105,6 +106,7 @@ RANGES = (
     Range(with_watchdog, "poll_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
     Range(with_watchdog, "detection_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
     Range(with_watchdog, "restoration_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
+    Range(with_port_watchdog, "detection_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
     Range(with_flow, "size_bytes", 1, UNBOUNDED, "1 to "),
     Range(with_flow, "start_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
     *(

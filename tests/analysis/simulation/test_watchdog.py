@@ -292,3 +292,40 @@ def test_five_seconds_of_a_dead_nic_at_400g_take_few_events(action: WatchdogActi
     sent_frames = 2 * (size // FRAME_BYTES + 1)
     assert outcome.first_storm_ns == 500 * MS
     assert outcome.events < 4 * sent_frames + 50 * (1 + len(LINKS))
+
+
+# --- a port of its own ---
+
+
+@pytest.mark.parametrize(
+    ("own", "first"),
+    [
+        ({}, 3),
+        ({"detection_ms": 4}, 5),
+        ({"classes": ()}, None),
+    ],
+)
+def test_a_port_has_its_own_times(own: dict[str, Any], first: float | None) -> None:
+    """The switch triggers after two polls; the port to the host that pauses does when its own watchdog says."""
+    made = paused((0.2, FOREVER)).network
+    port = made.cables[2].b_end
+    assert port is not None
+    cables = list(made.cables)
+    cables[2] = cables[2]._replace(b_end=port._replace(watchdog=DOG._replace(**own)))
+    assert storm_ms(Simulation(made._replace(cables=tuple(cables)))) == first
+
+
+def test_a_port_is_restored_after_its_own_time_without_pauses() -> None:
+    """The pause ends at 9.5 ms: two polls without one are over at 12 ms, and the five of the port later."""
+    stopped = []
+    for restoration_ms in (2, 5):
+        made = paused((0.2, 9.5)).network
+        port = made.cables[2].b_end
+        assert port is not None
+        cables = list(made.cables)
+        own = DOG._replace(restoration_ms=restoration_ms)
+        cables[2] = cables[2]._replace(b_end=port._replace(watchdog=own))
+        simulation = Simulation(made._replace(cables=tuple(cables)))
+        simulation.advance(13 * MS)
+        stopped.append(simulation.outcome().stopped)
+    assert stopped[0] < stopped[1]

@@ -107,6 +107,10 @@ def with_watchdog(said: str, **wrong: Any) -> Wrong:
     return with_switch(f"watchdog.{said}", watchdog=WATCHDOG._replace(**wrong))
 
 
+def with_port_watchdog(said: str, **wrong: Any) -> Wrong:
+    return with_end(f"watchdog.{said}", SimPort((SimQueue(),), (GROUP,), WATCHDOG._replace(**wrong)))
+
+
 def with_loads(said: str, **wrong: Any) -> Wrong:
     return with_switch(f"loads.{said}", loads=LOADS._replace(**wrong))
 

@@ -126,6 +126,8 @@ def _check_cable(network: SimNetwork, cable: SimCable, where: str, checked: set[
 
 
 def _check_end(network: SimNetwork, end: SimPort, switch: SimSwitch, where: str) -> None:
+    if end.watchdog is not None:
+        _check_watchdog(network, end.watchdog, f"{where}.watchdog")
     for name, count in (("queues", len(end.queues)), ("groups", len(end.groups))):
         wanted = f"one for each of {network.classes} classes"
         _require(count == network.classes, f"{where}.{name}", count, wanted)

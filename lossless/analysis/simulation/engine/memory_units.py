@@ -13,7 +13,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.analysis.simulation.engine.network import SimNetwork, SimSwitch, SimWatchdog
+    from lossless.analysis.simulation.engine.network import SimNetwork, SimSwitch
     from lossless.analysis.simulation.engine.wiring import Wiring
 
 
@@ -51,7 +51,8 @@ def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
         if pool == part == 0:
             unit["first_link"], unit["links"] = senders.index(number), senders.count(number)
             if switch.watchdog is not None:
-                _set_watchdog(unit, switch.watchdog)
+                unit["poll_ps"] = round(switch.watchdog.poll_ms * 1e9)
+                unit["predicate"] = ("mellanox", "broadcom").index(switch.watchdog.vendor)
             if switch.loads is not None:
                 unit["levels"] = switch.loads.levels_bytes
                 unit["level_ps"] = round(switch.loads.sample_ns * 1000)
@@ -97,12 +98,3 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
 def _part(switch: SimSwitch, place: int) -> int:
     """Return the number of a port's buffer part, from its number on the switch: the first part gets all that fit."""
     return min(place // max(1, switch.ports_per_part), switch.parts - 1) if switch.parts > 1 else 0
-
-
-def _set_watchdog(unit: Any, watchdog: SimWatchdog) -> None:
-    unit["poll_ps"] = round(watchdog.poll_ms * 1e9)
-    unit["detection_ps"] = round(watchdog.detection_ms * 1e9)
-    unit["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
-    unit["watched"] = sum(1 << number for number in watchdog.classes)
-    unit["predicate"] = ("mellanox", "broadcom").index(watchdog.vendor)
-    unit["action"] = ("drop", "forward", "alert").index(watchdog.action)

@@ -69,10 +69,14 @@ class SimGroup(NamedTuple):
 
 
 class SimPort(NamedTuple):
-    """One end of a cable in a switch: the queues that it sends from and the groups that it receives into, by class."""
+    """One end of a cable in a switch: the queues that it sends from and the groups that it receives into, by class.
+
+    ``watchdog`` has times, action and classes of its own, None where those of its switch apply; it is polled as often.
+    """
 
     queues: tuple[SimQueue, ...]
     groups: tuple[SimGroup, ...]
+    watchdog: SimWatchdog | None = None
 
 
 class SimCable(NamedTuple):
@@ -92,7 +96,10 @@ class SimCable(NamedTuple):
 
 
 class SimWatchdog(NamedTuple):
-    """The PFC watchdog of a switch for some classes; with ``restoration_ms`` None a stopped queue is never restored."""
+    """The PFC watchdog of a switch for some classes; with ``restoration_ms`` None a stopped queue is never restored.
+
+    Restoration is a time without pauses: one that comes resets it.
+    """
 
     poll_ms: float
     detection_ms: float

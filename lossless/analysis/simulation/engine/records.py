@@ -97,6 +97,10 @@ LINK = np.dtype(
         ("paused", "u4"),  # class bits: paused by the peer
         ("held", "u4"),  # class bits: held from outside, by a NIC that pauses
         ("ignored", "u4"),  # class bits: whose pauses the watchdog has overruled
+        ("watched", "u4"),  # class bits: that the watchdog of its sender watches
+        ("action", "u4"),  # of that watchdog: 0 drop, 1 forward, 2 alert
+        ("detection_ps", "i8"),  # ps: its detection time
+        ("restoration_ps", "i8"),  # ps: its restoration time; 0: never
         ("strict", "u4"),  # class bits: served first, the highest before the others
         ("turn", "i4"),  # DWRR: class whose turn it is; at a host: flow, counted from first_flow
         ("first_flow", "i4"),  # flow: the first of its NIC
@@ -205,8 +209,6 @@ UNIT = np.dtype(
         ("max_used", "i8"),  # bytes: the most that was held
         ("max_headroom", "i8"),  # bytes: the most headroom in use
         ("poll_ps", "i8"),  # ps: poll interval of the PFC watchdog; 0: none
-        ("detection_ps", "i8"),  # ps: detection time
-        ("restoration_ps", "i8"),  # ps: restoration time; 0: never
         (
             "levels",
             "i8",
@@ -216,9 +218,7 @@ UNIT = np.dtype(
         ("flowlet_ps", "i8"),  # ps: gap after which a flow may take another link
         ("first_link", "i4"),  # link: the first that this switch sends on
         ("links", "i4"),  # count: links that it sends on, a range
-        ("watched", "u4"),  # class bits: that the watchdog watches
         ("predicate", "u1"),  # 0 Mellanox, 1 Broadcom
-        ("action", "u1"),  # 0 drop, 1 forward, 2 alert
         ("reserved_apart", "u1"),  # bool: what groups have reserved comes on top of their threshold
         ("choice", "u1"),  # how it chooses links of flows that leave it that; 0: as the flow says
     ],

@@ -20,7 +20,13 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.engine.network import SimFlow, SimNetwork, SimPort, SimWindow
+    from lossless.analysis.simulation.engine.network import (
+        SimFlow,
+        SimNetwork,
+        SimPort,
+        SimWatchdog,
+        SimWindow,
+    )
 
 
 _FRAMES, _MOST_FRAMES = 1024, 1 << 18
@@ -103,9 +109,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     receivers, holds = _receivers(network, wiring, links), _holds(network, wiring)
     _foresee(links, moved.flows, moved.params, holds)
     units = lay_out_units(network, wiring, groups)
-    for unit in units:
-        first = unit["first_link"] * wiring.classes
-        queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
+    queues["watch_left_ps"] = np.repeat(links["detection_ps"], wiring.classes)
     slots = 3 * len(links) + len(windows.pullers) + len(receivers) + len(holds) + len(units) + 1
     index = ArrayIndex(wiring, moved.place, max(2, (slots - 1).bit_length() + 1 & ~1))
     state = SimState(
@@ -195,7 +199,20 @@ def _links(network: SimNetwork, wiring: Wiring) -> Any:
         for end in ends
     ]
     links["seen"][[wiring.routes[number][-1] for number in wiring.acked]] = 1
+    for number, ((sender, _), end) in enumerate(zip(wiring.ends, ends, strict=True)):
+        usual = network.switches[sender].watchdog if sender in network.switches else None
+        if usual is not None:
+            _set_watchdog(
+                links[number], end.watchdog if end is not None and end.watchdog is not None else usual
+            )
     return links
+
+
+def _set_watchdog(link: Any, watchdog: SimWatchdog) -> None:
+    link["detection_ps"] = round(watchdog.detection_ms * 1e9)
+    link["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
+    link["watched"] = sum(1 << number for number in watchdog.classes)
+    link["action"] = ("drop", "forward", "alert").index(watchdog.action)
 
 
 def _ports(network: SimNetwork, wiring: Wiring) -> tuple[Any, Any]:

@@ -94,7 +94,7 @@ def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]
             return group
         queues.append(queue)
         groups.append(group)
-    return SimPort(tuple(queues), tuple(groups))
+    return SimPort(tuple(queues), tuple(groups), _own_watchdog(switch, port, classes))
 
 
 def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _MemoryPools | MissingInput:
@@ -233,29 +233,35 @@ def _wred(wred: qos.Wred | None) -> SimWred | None:
 
 
 def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> SimWatchdog | None:
-    """Return the PFC watchdog of a switch: that of its ports with the shortest detection time.
+    """Return the PFC watchdog of a switch, that of its ports with the shortest detection time; None: none is known."""
+    kinds = {id(port.qos): port for port in switch.ports if port.qos is not None}
+    running = [dog for port in kinds.values() if (dog := _watchdog_at(switch, port, classes)) is not None]
+    return min(running, key=lambda dog: dog.detection_ms, default=None)
 
-    None: none runs with a known detection time, or its action is unknown.
-    """
-    kinds = {id(port.qos): _alone(switch, port) for port in switch.ports if port.qos is not None}
-    running = [ports.qos for ports in kinds.values() if ports is not None and protection(ports) == "running"]
-    timed = [
-        (port_qos.watchdog.detection_ms, port_qos)
-        for port_qos in running
-        if port_qos.watchdog and port_qos.watchdog.detection_ms
-    ]
-    if not timed:
+
+def _own_watchdog(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimWatchdog | None:
+    """Return the watchdog of a port where it differs from its switch's, one of no class where none runs there."""
+    usual = _watchdog(switch, classes)
+    if usual is None:
         return None
-    detection_ms, quickest = min(timed, key=lambda pair: pair[0])
-    watchdog, mask = quickest.watchdog, quickest.watchdog_mask
-    if watchdog is None or watchdog.action not in ACTIONS:
+    own = _watchdog_at(switch, port, classes) or usual._replace(classes=())
+    return own if own != usual else None
+
+
+def _watchdog_at(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimWatchdog | None:
+    """Return the PFC watchdog that runs at a port; None: none does, or its detection time or action is unknown."""
+    ports = _alone(switch, port)
+    if ports is None or protection(ports) != "running":
+        return None
+    watchdog, mask = ports.qos.watchdog, ports.qos.watchdog_mask
+    if watchdog is None or not watchdog.detection_ms or watchdog.action not in ACTIONS:
         return None
     watched = range(8) if mask is None else mask.priorities
     return SimWatchdog(
         poll_ms=switch.qos.poll.poll_ms or DEFAULT_POLL_MS,
-        detection_ms=detection_ms,
+        detection_ms=watchdog.detection_ms,
         restoration_ms=watchdog.restoration_ms,
         action=ACTIONS[watchdog.action],
         vendor="mellanox" if is_nvidia(switch) else "broadcom",
-        classes=tuple(number for number, port_qos in enumerate(classes) if port_qos.priority in watched),
+        classes=tuple(number for number, of in enumerate(classes) if of.priority in watched),
     )

@@ -204,7 +204,7 @@ def reach_host(w: World, at: int, number: int) -> int:
 
 MELLANOX, BROADCOM = 0, 1
 DROP, FORWARD, ALERT = 0, 1, 2
-"""Values of ``UNIT.predicate`` and ``UNIT.action``: vendors and actions as ``engine.memory_units`` numbers them."""
+"""Values of ``UNIT.predicate`` and ``LINK.action``: vendors and actions of watchdogs, as the state numbers them."""
 NEARLY_ALL = 0.99
 """The part of a poll window from which it counts as paused throughout, on Mellanox chips."""
 
@@ -215,7 +215,7 @@ def poll(w: World, which: int) -> None:
     unit = w.units[which]
     for at in range(unit.first_link, unit.first_link + unit.links):
         for priority in range(w.classes):
-            if unit.watched >> priority & 1:
+            if w.links[at].watched >> priority & 1:
                 look(w, which, at, priority)
         plan_turn(w, at, w.clock.now)
 
@@ -224,12 +224,13 @@ def poll(w: World, which: int) -> None:
 def look(w: World, which: int, at: int, priority: int) -> None:
     """Check one queue by the watchdog's poll window that ends now."""
     unit, queue, now = w.units[which], w.queues[at * w.classes + priority], w.clock.now
-    if queue.stormed or w.links[at].ignored >> priority & 1:
+    link = w.links[at]
+    if queue.stormed or link.ignored >> priority & 1:
         _restore(w, unit, queue, at, priority)
     elif not looks_stormed(unit, queue, now):
-        queue.watch_left_ps = unit.detection_ps
-    elif queue.watch_left_ps > charge(unit):
-        queue.watch_left_ps -= charge(unit)
+        queue.watch_left_ps = link.detection_ps
+    elif queue.watch_left_ps > charge(unit, link.detection_ps):
+        queue.watch_left_ps -= charge(unit, link.detection_ps)
     else:
         _act(w, which, at, priority)
     queue.watch_sent = queue.sent_frames
@@ -239,9 +240,9 @@ def look(w: World, which: int, at: int, priority: int) -> None:
 
 
 @kernel
-def charge(unit: Any) -> int:
+def charge(unit: Any, detection_ps: int) -> int:
     """Return the time that one polling interval counts against the detection time."""
-    return min(unit.poll_ps, unit.detection_ps - 1) if unit.predicate == BROADCOM else unit.poll_ps
+    return min(unit.poll_ps, detection_ps - 1) if unit.predicate == BROADCOM else unit.poll_ps
 
 
 @kernel
@@ -258,33 +259,34 @@ def looks_stormed(unit: Any, queue: Any, now: int) -> bool:
 @kernel
 def _act(w: World, which: int, at: int, priority: int) -> None:
     """Apply the watchdog's action to a queue: drop its frames, forward them in spite of the pause, or only count it."""
-    unit, queue = w.units[which], w.queues[at * w.classes + priority]
+    link, queue = w.links[at], w.queues[at * w.classes + priority]
     queue.storms += 1
     w.clock.storms += 1
     if queue.storm_at < 0:
         queue.storm_at = w.clock.now
     if w.clock.first_storm_at < 0:
         w.clock.first_storm_at = w.clock.now
-    queue.watch_left_ps = unit.detection_ps if unit.action == ALERT else unit.restoration_ps
-    if unit.action == DROP:
+    queue.watch_left_ps = link.detection_ps if link.action == ALERT else link.restoration_ps
+    if link.action == DROP:
         queue.stormed = queue.rare = 1
         flush(w, at, priority)
         _let_go(w, which, priority)
-    elif unit.action == FORWARD:
-        w.links[at].ignored |= 1 << priority
+    elif link.action == FORWARD:
+        link.ignored |= 1 << priority
 
 
 @kernel
 def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
     """Let a stopped queue work again once no pause has come for the restoration time; never if that is 0."""
-    if paused_ps(queue, w.clock.now) > queue.watch_paused_ps or unit.restoration_ps == 0:
-        queue.watch_left_ps = unit.restoration_ps
+    link = w.links[at]
+    if paused_ps(queue, w.clock.now) > queue.watch_paused_ps or link.restoration_ps == 0:
+        queue.watch_left_ps = link.restoration_ps
         return
     queue.watch_left_ps -= unit.poll_ps
     if queue.watch_left_ps <= 0:
         queue.stormed = 0
-        w.links[at].ignored &= ~(1 << priority)
-        queue.watch_left_ps = unit.detection_ps
+        link.ignored &= ~(1 << priority)
+        queue.watch_left_ps = link.detection_ps
 
 
 @kernel
