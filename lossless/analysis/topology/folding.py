@@ -5,13 +5,13 @@ Every link ends at the box of its device, so that none is lost.
 Devices are folded only with those that are the same in the symmetry of the fabric: no box has switches of two planes
 or of two pods that are drawn separately.
 
-The position of a switch is its plane; its pod, unit or group; and its rail. A shape declares them. Where devices are
-listed, planes are derived from the links: connected components that only hosts join.
+The position of a switch is its plane, and its pod, unit or group. A shape declares them. Where devices are listed,
+planes are derived from the links: connected components that only hosts join. Leaves are labeled by their rails.
 """
 
 from __future__ import annotations
 
-from itertools import count, pairwise
+from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.summary import Picture, PictureEdge, PictureFrame, PictureItem
@@ -37,9 +37,14 @@ _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in
 """The most devices of a row in a group, and the most groups, in the order in which they are tried."""
 
 
-def folded(plan: WiringPlan, name: str, shape: str | None) -> Picture:
-    """Return the picture of a fabric; ``shape`` is the key of its shape, None where devices are listed."""
-    folding = _Folding(plan, shape)
+def folded(
+    plan: WiringPlan, name: str, shape: str | None, rail_of: Mapping[str, int] | None = None
+) -> Picture:
+    """Return the picture of a fabric; ``shape`` is the key of its shape, None where devices are listed.
+
+    ``rail_of`` are the rails of leaves, if the fabric has any.
+    """
+    folding = _Folding(plan, shape, rail_of or {})
     items = tuple(folding.items())
     return Picture(name, tuple(folding.frames(items)), items, tuple(folding.edges()), folding.sides)
 
@@ -51,8 +56,9 @@ Runs = tuple[tuple[int, int], ...]
 class _Folding:
     """The items (boxes), frames and edges of a picture; every device is in one item."""
 
-    def __init__(self, plan: WiringPlan, shape: str | None) -> None:
+    def __init__(self, plan: WiringPlan, shape: str | None, rail_of: Mapping[str, int]) -> None:
         self._plan = plan
+        self._rail_of = rail_of
         self._word = groups_of(plan, shape)[0]
         self._switches = [node for node in plan.nodes if node.role != "host"]
         self.sides = (
@@ -137,9 +143,9 @@ class _Folding:
                 (self._word, self._group_runs[group]) if framed else ("plane", self._plane_runs[plane])
             )
             yield _numbered(word, *run)
-        rails = [at.rail for node in nodes if (at := self._at.get(node.name)) and at.rail is not None]
+        rails = [self._rail_of[node.name] for node in nodes if node.name in self._rail_of]
         if rails:
-            yield _rail_label(rails)
+            yield rail_label(rails)
 
     # --- grids ---
 
@@ -315,14 +321,13 @@ def _frame(word: str, first: int, number: int) -> str:
     return title if number == 1 else f"{title} ({number:,} {word}s)"
 
 
-def _rail_label(rails: Sequence[int]) -> str:
+def rail_label(rails: Sequence[int]) -> str:
     """Return the label of the rails of leaves: from the first to the last of consecutive ones, else their number."""
-    if len(rails) == 1:
-        return f"rail {rails[0] + 1}"
-    if all(right == left + 1 for left, right in pairwise(rails)):
-        return f"rails {rails[0] + 1} to {rails[-1] + 1}"
-    distinct = len(set(rails))
-    return f"{distinct} rails" if distinct > 1 else f"rail {rails[0] + 1}"
+    first, *others = distinct = sorted({*rails})
+    if not others:
+        return f"rail {first + 1}"
+    consecutive = distinct == [*range(first, others[-1] + 1)]
+    return f"rails {first + 1} to {others[-1] + 1}" if consecutive else f"{len(distinct)} rails"
 
 
 _GROUPED = {"three_tier": "pod", "rail_optimised": "unit", "dragonfly": "group", "dragonfly_plus": "group"}
@@ -335,14 +340,10 @@ _IN_GROUPS: dict[str, tuple[Role, ...]] = {
 
 
 class SwitchPosition(NamedTuple):
-    """The plane, group and rail of a switch, from 0; None where the fabric has none, or the switch belongs to all.
-
-    ``rail`` is None too for a leaf to which hosts are attached with all their adapters.
-    """
+    """The plane and group of a switch, from 0; None where the fabric has none, or the switch belongs to all."""
 
     plane: int | None = None
     group: int | None = None
-    rail: int | None = None
 
 
 def groups_of(plan: WiringPlan, shape: str | None) -> tuple[str, dict[str, int]]:
@@ -358,11 +359,7 @@ def positions(plan: WiringPlan, shape: str | None) -> dict[str, SwitchPosition]:
     switches = [node for node in plan.nodes if node.role != "host"]
     _, group_of = groups_of(plan, shape)
     plane_of = _planes(plan, switches, shape)
-    rail_of = _rails(plan, switches, shape)
-    return {
-        node.name: SwitchPosition(plane_of.get(node.name), group_of.get(node.name), rail_of.get(node.name))
-        for node in switches
-    }
+    return {node.name: SwitchPosition(plane_of.get(node.name), group_of.get(node.name)) for node in switches}
 
 
 def _planes(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -> dict[str, int]:
@@ -420,26 +417,3 @@ def _parts(near: Mapping[str, Iterable[str]]) -> dict[str, int]:
                 part_of[name] = number
                 waiting += near[name]
     return part_of
-
-
-def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -> dict[str, int]:
-    """Return the rail of each leaf: as declared in a rail-optimized shape; in three tiers by its number in its pod.
-
-    Empty where all leaves have the same rail, and in three tiers if hosts have one leaf, a leaf is dual ToR, or the
-    fabric is a subnet; for other shapes too.
-    """
-    leaves = [node for node in switches if node.role == "leaf"]
-    if shape == "rail_optimised":
-        numbered = {node.name: node.place[1] for node in leaves}
-        return numbered if len(set(numbered.values())) > 1 else {}
-    stated = shape == "three_tier" and all(len(node.place) == 3 for node in switches if node.role == "spine")
-    rails = _leaves_of_a_host(plan) if stated else 1
-    if rails < 2 or any(node.dual_tor for node in leaves):
-        return {}
-    return {node.name: node.place[1] % rails for node in leaves}
-
-
-def _leaves_of_a_host(plan: WiringPlan) -> int:
-    """Return the number of leaves that the first host with a link is attached to."""
-    links = [bundle for bundle in plan.bundles if bundle.to_host]
-    return len({bundle.a for bundle in links if bundle.b == links[0].b})

@@ -40,6 +40,7 @@ from lossless.model.fabric.model import (
     WatchdogPoll,
     link_tier,
 )
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -339,9 +340,11 @@ class Topology(NamedTuple):
 
 def topology_of(fabric: Fabric, plan: WiringPlan, shape: str | None) -> Topology:
     """Return the summary and the picture of a fabric; ``shape`` is the key of its shape, None for listed devices."""
-    return Topology(summary(plan, fabric), folded(plan, fabric.name, shape))
+    return Topology(summary(plan, fabric), folded(plan, fabric.name, shape, View(fabric).rail_of))
 
 
 def topology_of_subnet(subnet: Subnet) -> Topology:
     """Return the summary and the picture of a subnet."""
-    return Topology(subnet_summary(subnet), folded(subnet_plan(subnet), subnet.name, picture_shape(subnet)))
+    rail_of = View(subnet_fabric(subnet, COMPUTE)).rail_of
+    picture = folded(subnet_plan(subnet), subnet.name, picture_shape(subnet), rail_of)
+    return Topology(subnet_summary(subnet), picture)

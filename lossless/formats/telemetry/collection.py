@@ -290,10 +290,11 @@ class SwitchPlace(NamedTuple):
 
 def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
     """Return name, tier and rail of all devices in the order of the fabric, one for a device with several ASICs."""
-    rails = _rails(fabric)
+    rail_of = View(fabric).rail_of
     devices = grouped((switch.device, switch) for switch in fabric.switches)
     return tuple(
-        SwitchPlace(device, _tier(units[0]), rails.get(device, "")) for device, units in devices.items()
+        SwitchPlace(device, _tier(units[0]), str(rail_of.get(units[0].name, "")))
+        for device, units in devices.items()
     )
 
 
@@ -312,29 +313,6 @@ def tiers(fabric: Fabric) -> tuple[str, ...]:
 def _tier(switch: Switch) -> str:
     tier = known_tier(switch.tier)
     return NO_TIER if tier is None else tier.word
-
-
-def _rails(fabric: Fabric) -> dict[str, str]:
-    """Return the rail of each device if all devices with hosts serve one port of every host; counted in its plane.
-
-    Empty if a device serves several ports of hosts, or no plane has more than one rail.
-
-    With several planes the ports of an adapter follow each other, one in each plane: rail n is the n-th of those ports
-    that are in the plane.
-    """
-    view = View(fabric)
-    device_of = {switch.name: switch.device for switch in fabric.switches}
-    ports = grouped((device_of.get(link.a, link.a), link.b_port) for link in fabric.links if link.to_host)
-    of_rail = {device: names[0] for device, names in ports.items() if len(set(names)) == 1}
-    planes = grouped((view.plane_of.get(device, 0), port) for device, port in of_rail.items())
-    order = {plane: sorted(set(names), key=_numbered) for plane, names in planes.items()}
-    if len(of_rail) < len(ports) or not any(len(names) > 1 for names in order.values()):
-        return {}
-    return {device: str(order[view.plane_of.get(device, 0)].index(port)) for device, port in of_rail.items()}
-
-
-def _numbered(port: str) -> tuple[int, str]:
-    return len(port), port
 
 
 def host_facing(fabric: Fabric) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -121,6 +121,34 @@ class View:
                 reached += near[name] - plane_of.keys() - {*reached}
         return plane_of
 
+    @cached_property
+    def rail_of(self) -> dict[str, int]:
+        """The rail of each switch with hosts, from 0, counted in its plane; empty in a fabric without rails.
+
+        A rail is the switches that have the same ports of hosts. An intent has rails where no two switches of a plane
+        share a part of these ports alone, and some plane has several rails. With several planes the ports of an
+        adapter follow each other, one in each plane: rail n is the n-th of those in the plane. The two leaves of a
+        dual ToR have different ports of one host, which are no rails: they share the traffic of one adapter.
+        """
+        if not self.fabric.declared or any(switch.qos.tunnel is not None for switch in self.fabric.switches):
+            return {}
+        device_of = {switch.name: switch.device for switch in self.fabric.switches}
+        ends = ((device_of.get(link.a, link.a), link.b_port) for link in self.fabric.links if link.to_host)
+        ports_of = {device: frozenset(ports) for device, ports in grouped(ends).items()}
+        planes = grouped((self.plane_of.get(device, 0), ports) for device, ports in ports_of.items())
+        order: dict[int, list[frozenset[str]]] = {}
+        for plane, sets in planes.items():
+            order[plane] = sorted(set(sets), key=lambda ports: min(map(_numbered, ports)))
+            if sum(map(len, order[plane])) > len(frozenset().union(*order[plane])):
+                return {}
+        if not any(len(rails) > 1 for rails in order.values()):
+            return {}
+        return {
+            name: order[self.plane_of.get(device, 0)].index(ports_of[device])
+            for name, device in device_of.items()
+            if device in ports_of
+        }
+
     def port(self, switch: str, name: str) -> Port | None:
         """Return a port of a switch, None where either does not exist."""
         return self._ports_by_name.get(switch, {}).get(name)
@@ -144,6 +172,11 @@ def _port_sets(switch: Switch, names: tuple[str, ...]) -> Iterator[PortSet]:
         first = ports[0]
         if first.qos is not None:
             yield PortSet(switch, names, first.qos, first.speed_bps, first.cable, tuple(ports))
+
+
+def _numbered(port: str) -> tuple[int, str]:
+    """Return the key by which names of ports sort by their numbers: ``port2`` before ``port10``."""
+    return len(port), port
 
 
 def bare(value: Any) -> Any:

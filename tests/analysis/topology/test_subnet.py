@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lossless import api
 from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.analysis.topology.folding import folded
 from lossless.analysis.topology.subnet import (
@@ -19,6 +20,7 @@ from lossless.analysis.topology.subnet import (
 )
 from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.infiniband.qos_policy import RATES
+from tests.paths import ROOT
 from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 if TYPE_CHECKING:
@@ -99,3 +101,10 @@ def test_a_split_port_takes_half_of_a_whole_one() -> None:
 
 def test_of_a_subnet_whose_cables_are_not_known_nothing_is_said() -> None:
     assert subnet_summary(SUBNETS["torus"]._replace(links=UNKNOWN, shape=UNKNOWN)).links == ()
+
+
+def test_leaves_of_a_subnet_are_drawn_with_their_rails() -> None:
+    """The first HCA of each host is at the one leaf, the second at the other; managers have one alone."""
+    drawn = api.topology(ROOT / "examples" / "infiniband-256-ndr").picture
+    labels = {item.key: item.labels for item in drawn.items if item.role == "leaf"}
+    assert labels == {"leaf1": ("rail 1",), "leaf2": ("rail 2",), "leaf3": ("rail 1",), "leaf4": ("rail 2",)}

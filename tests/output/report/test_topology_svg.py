@@ -102,7 +102,9 @@ def texts(picture: Picture) -> list[str]:
 
 @pytest.mark.parametrize(("units", "said"), [(1, 8), (8, 56), (64, 504)])
 def test_rails_of_the_first_unit_have_their_number_at_8_64_and_512_leaves(units: int, said: int) -> None:
-    found = texts(folded(wiring_plan(rails(units, 8, 4, 4)), "f", "rail_optimised"))
+    plan = wiring_plan(rails(units, 8, 4, 4))
+    rail_of = {node.name: node.place[1] for node in plan.nodes if node.role == "leaf"}
+    found = texts(folded(plan, "f", "rail_optimised", rail_of))
     assert {f"rail {number}" for number in range(1, 9)} <= {*found}
     assert (f"{said} leaves" in found) == (units > 1)
     assert any("unit 1" in text for text in found)
