@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lossless.analysis.workloads.collectives import Demand
     from lossless.analysis.workloads.placement import Estimate
     from lossless.ground.basics.findings import MissingInput
+    from lossless.model.fabric.cluster import RailTraffic
     from lossless.model.fabric.view import View
 
 
@@ -161,7 +162,9 @@ def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Questio
     yield from _collective_traffic(view, estimate)
     if estimate.incast is not None:
         size_bytes = min(estimate.incast.size_bytes, MOST_BYTES)
-        question = Question(nics=estimate.incast.senders + 1, size_bytes=size_bytes)
+        # With PXN senders are the GPUs of equal rank, whose NIC ports are on one rail; others send across rails.
+        traffic: RailTraffic = "rail" if estimate.demand.peers == "rank" else "any"
+        question = Question(nics=estimate.incast.senders + 1, size_bytes=size_bytes, traffic=traffic)
         yield (
             question._replace(traffic_class=_storage_class(view, estimate)),
             size_bytes / estimate.incast.size_bytes,

@@ -296,7 +296,8 @@ class TunedIntent:
             elif question.traffic_class not in (None, self._class):
                 self.not_run.append(f"{name}: of class {question.traffic_class}; --class tunes it")
             else:
-                yield name, question._replace(traffic_class=self._class)
+                traffic = "any" if self._ask.traffic == "any" else question.traffic
+                yield name, question._replace(traffic_class=self._class, traffic=traffic)
 
     def _workloads(self, fabric: Fabric) -> tuple[tuple[str, Scenario], ...]:
         view = View(with_computed_buffers(fabric))

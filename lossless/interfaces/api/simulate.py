@@ -15,7 +15,7 @@ from lossless.analysis.simulation.question.request import (
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.ground.basics.units import suggestion
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
-from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, Workload
+from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, RAIL_TRAFFIC, Workload
 from lossless.model.hardware.load_balancing import LOAD_BALANCING
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ __all__ = [
     "MOST_EVENTS",
     "PATTERN",
     "PATTERNS",
+    "RAIL_TRAFFIC",
     "SEEDS",
     "Limits",
     "Question",

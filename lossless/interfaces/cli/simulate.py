@@ -60,9 +60,9 @@ def command(
     """Say whether the buffers of a fabric are safe, and why.
 
     PATH is an intent, a config_db.json, or a folder of them. Traffic is run through a packet-level model of its
-    switches, wires and NICs: without options the worst incast that the topology allows. Exit codes: 0 safe or on the
-    edge, 1 unsafe, 2 not checked or not read. With --captures, peaks that switches measured stand beside those of the
-    model; they change no verdict.
+    switches, wires and NICs: without options the worst incast that the topology allows, in a fabric with rails that
+    of one rail. Exit codes: 0 safe or on the edge, 1 unsafe, 2 not checked or not read. With --captures, peaks that
+    switches measured stand beside those of the model; they change no verdict.
     """
     from lossless import api
 

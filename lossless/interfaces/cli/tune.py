@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,7 @@ from lossless.interfaces.api.tune import EVALUATIONS, TUNE_SEEDS
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import InputPath, Number, api_options, how_much, profiles, written_as
-from lossless.interfaces.cli.options.quantities import cluster_option, waiting
+from lossless.interfaces.cli.options.quantities import cluster_option, traffic_option, waiting
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 from lossless.interfaces.cli.terminal import (
     next_step,
@@ -49,6 +49,7 @@ _VERSION = 1
     "--seeds", type=Number(1), metavar="N", default=TUNE_SEEDS, show_default=True,
     help="Random seeds of the search; as many others check what it found.",
 )  # fmt: skip
+@traffic_option
 @cluster_option
 @profiles
 @written_as("the result is", ("text", "json", "csv"))
@@ -76,6 +77,7 @@ def command(
     step: bool,
     evaluations: int,
     seeds: int,
+    traffic: Any,
     cluster: str | None,
     profile_dirs: tuple[str, ...],
     output_format: str,
@@ -102,7 +104,7 @@ def command(
     if output_dir is not None and Path(output_dir).exists() and not Path(output_dir).is_dir():
         raise click.BadParameter(f"{output_dir} is a file; name a folder", param_hint="'-o'")
     watch = _Watch(quiet=quiet)
-    ask = api.TuneAsk(class_name, workloads, dcqcn, evaluations, api.Limits(seeds=seeds), step)
+    ask = api.TuneAsk(class_name, workloads, dcqcn, evaluations, api.Limits(seeds=seeds), step, traffic)
     try:
         result = api.tune(
             path, ask, api_options((), profile_dirs), cluster=cluster, waiting=waiting,

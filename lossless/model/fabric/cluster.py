@@ -99,10 +99,13 @@ Collective = Literal[
     "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "pipeline", "storage-read", "storage-write"
 ]
 Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
+RailTraffic = Literal["rail", "any"]
+"""The destinations of a NIC port in a fabric with rails: those of its own rail, or of any."""
 StormTraffic = Literal["all-to-all", "incast"]
 """Traffic patterns of storm simulations."""
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
+RAIL_TRAFFIC: tuple[RailTraffic, ...] = get_args(RailTraffic)
 STORM_TRAFFIC: tuple[StormTraffic, ...] = get_args(StormTraffic)
 ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
     "all-reduce": ("ring", "hierarchical", "tree", "sharp"),

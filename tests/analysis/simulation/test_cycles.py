@@ -34,6 +34,7 @@ def plant(switches: int, links: Iterable[tuple[int, int]], leaves: Iterable[int]
         left_out=0,
         declared=True,
         plane_of=dict.fromkeys(range(switches), 0),
+        rail_of={},
     )
 
 

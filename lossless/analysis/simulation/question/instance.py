@@ -90,8 +90,8 @@ def _job(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
     """Return the transfers that the question lists, else one step of its pattern."""
     question = scenario.question
     if not question.moves:
-        return transfers_in_planes(
-            question.pattern, scenario.planes, scenario.target, question.size_bytes, rng
+        return transfers_in_groups(
+            question.pattern, scenario.groups, scenario.target, question.size_bytes, rng
         )
     node_of = {scenario.topology.names[nic]: nic for nic in scenario.nics}
     return tuple(
@@ -110,7 +110,7 @@ def _storage(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
     if not share:
         return ()
     size = max(1, round(scenario.question.size_bytes * share / (1 - share)))
-    return transfers_in_planes("permutation", scenario.planes, scenario.target, size, rng)
+    return transfers_in_groups("permutation", scenario.groups, scenario.target, size, rng)
 
 
 def _flow(
@@ -166,12 +166,12 @@ class Transfer(NamedTuple):
     after: tuple[int, ...] = ()
 
 
-def transfers_in_planes(
-    pattern: Pattern, planes: Iterable[Sequence[int]], target: int, size_bytes: int, rng: random.Random
+def transfers_in_groups(
+    pattern: Pattern, groups: Iterable[Sequence[int]], target: int, size_bytes: int, rng: random.Random
 ) -> tuple[Transfer, ...]:
-    """Return one step of a pattern in each plane; NIC ports of different planes exchange no traffic."""
+    """Return one step of a pattern in each group; NIC ports of different groups exchange no traffic."""
     transfers: list[Transfer] = []
-    for nics in planes:
+    for nics in groups:
         before = len(transfers)
         step = transfers_of(pattern, nics, target, size_bytes, rng)
         transfers += [one._replace(after=tuple(at + before for at in one.after)) for one in step]

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lossless.model.fabric import hosts
+    from lossless.model.fabric.cluster import RailTraffic
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import View
@@ -222,7 +223,8 @@ class SimTopology(NamedTuple):
 
     ``host_of`` is None for a NIC that the fabric does not describe. ``left_out`` counts links for which a switch has no
     port, or a port without QoS, and ports without a link whose speed is unknown, or whose cable length is unknown or 0.
-    ``plane_of`` numbers the planes of switches: switches of two planes are separate by design.
+    ``plane_of`` numbers the planes of switches: switches of two planes are separate by design. ``rail_of`` numbers the
+    rails of switches with NIC ports, empty in a fabric without rails.
     """
 
     names: tuple[str, ...]
@@ -233,6 +235,7 @@ class SimTopology(NamedTuple):
     left_out: int
     declared: bool
     plane_of: dict[int, int]
+    rail_of: dict[int, int]
 
     def leaf(self, nic: int) -> int:
         """Return the switch that a NIC port is attached to."""
@@ -241,6 +244,15 @@ class SimTopology(NamedTuple):
     def by_plane(self, nics: Iterable[int]) -> list[list[int]]:
         """Return NIC ports grouped by the plane they are in, each group in the order given."""
         return list(grouped((self.plane_of[self.leaf(nic)], nic) for nic in nics).values())
+
+    def exchanging(self, nics: Iterable[int], traffic: RailTraffic) -> list[list[int]]:
+        """Return NIC ports in groups that exchange traffic: those of a plane, of a rail in it unless any do."""
+        if traffic == "any":
+            return self.by_plane(nics)
+        leaves = ((nic, self.leaf(nic)) for nic in nics)
+        return list(
+            grouped(((self.rail_of.get(leaf), self.plane_of[leaf]), nic) for nic, leaf in leaves).values()
+        )
 
     @property
     def nics(self) -> tuple[int, ...]:
@@ -274,6 +286,11 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
         builder.left_out,
         view.fabric.declared,
         {node: view.plane_of[switch.name] for node, switch in builder.switch_of.items()},
+        {
+            node: view.rail_of[switch.name]
+            for node, switch in builder.switch_of.items()
+            if switch.name in view.rail_of
+        },
     )
 
 

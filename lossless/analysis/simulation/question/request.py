@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import Choice
     from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.model.fabric.cabling import PacketOrder
-    from lossless.model.fabric.cluster import Pattern
+    from lossless.model.fabric.cluster import Pattern, RailTraffic
     from lossless.model.fabric.model import CongestionControl, Switch
     from lossless.model.hardware.devices import NicProfile
     from lossless.model.hardware.load_balancing import LoadBalancing
@@ -61,6 +61,9 @@ class Question(NamedTuple):
     ``by_tier`` has exceptions for some roles, and ``ahead_frames`` is how many frames NICs take ahead of the one that
     is due (0: any number; None: as the intent declares, else none).
 
+    ``traffic`` is where NIC ports send to in a fabric with rails: ``rail``, within their own, as collectives do that
+    hand data on inside hosts first, or ``any``, all over the fabric.
+
     ``whole_leaves``: without ``nics``, all NIC ports take part, or all of as many leaves as the limit allows.
 
     ``moves``, if any, are transfers that replace the pattern, all of them from the beginning; ``called`` is their
@@ -84,6 +87,7 @@ class Question(NamedTuple):
     moves: tuple[NamedTransfer, ...] = ()
     called: str = ""
     whole_leaves: bool = False
+    traffic: RailTraffic = "rail"
 
 
 class NamedQuestion(NamedTuple):
@@ -127,7 +131,7 @@ class TuneAsk(NamedTuple):
 
     ``class_name`` None is the first lossless class; without ``workloads`` by name, all workloads of the intent count.
     ``dcqcn``: DCQCN parameters are searched too; ``step``: Kmin may equal Kmax. ``evaluations`` is the number of
-    settings to try, ``limits`` those of each.
+    settings to try, ``limits`` those of each. ``traffic`` ``any`` lets all workloads cross the rails of a fabric.
     """
 
     class_name: str | None = None
@@ -136,6 +140,7 @@ class TuneAsk(NamedTuple):
     evaluations: int = EVALUATIONS
     limits: Limits = Limits(seeds=TUNE_SEEDS)
     step: bool = False
+    traffic: RailTraffic = "rail"
 
 
 class TuneProgress(NamedTuple):

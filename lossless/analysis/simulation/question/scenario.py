@@ -54,6 +54,10 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
+WITHIN_RAILS, ACROSS_RAILS = "traffic within rails", "traffic across rails"
+"""Where NIC ports of a fabric with rails send to, in reports."""
+
+
 def assumptions(
     built: SimTopology,
     question: Question,
@@ -68,6 +72,8 @@ def assumptions(
         yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
     if (planes := len(built.by_plane(nics))) > 1:
         yield f"{planes} planes that no link joins: each NIC port sends within its own"
+    if built.rail_of and not question.moves and question.traffic == "rail":
+        yield f"{WITHIN_RAILS}: data for other GPUs is first handed on inside the host, as by PXN (--traffic any)"
     if pauses:
         yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
     if len(nics) < len(built.nics):
@@ -166,9 +172,16 @@ class Scenario(NamedTuple):
         return _rate_controls((self.topology.host_of[nic] for nic in self.nics), self.question)
 
     @property
-    def planes(self) -> list[list[int]]:
-        """The NIC ports that take part, grouped by the plane of the fabric they are in."""
-        return self.topology.by_plane(self.nics)
+    def groups(self) -> list[list[int]]:
+        """The NIC ports that take part, grouped by the plane they are in, and by rail if traffic stays in its rail."""
+        return self.topology.exchanging(self.nics, self.question.traffic)
+
+    @property
+    def rails(self) -> str:
+        """Whether traffic crosses rails, in words; empty in a fabric without rails, and for listed transfers."""
+        if not self.topology.rail_of or self.question.moves:
+            return ""
+        return WITHIN_RAILS if self.question.traffic == "rail" else ACROSS_RAILS
 
     @property
     def watchdogs(self) -> tuple[SimWatchdog, ...]:
@@ -330,42 +343,62 @@ def _nics(
     """Return the NIC ports that take part, in the order of the fabric; a subset alternates among planes and switches.
 
     Switches read from devices without a link between them are fabrics of their own; an intent declares one fabric, or
-    several planes: an incast stays in that of its target, other patterns are in all planes that hosts share.
+    several planes: an incast stays in that of its target, other patterns are in all planes that hosts share. Where
+    traffic stays in its rail, an incast has the rail of its target alone, and a subset the rails one after the other.
     """
     if question.moves:
         return _moving(built, question)
     if question.whole_leaves and question.nics is None:
-        return _of_whole_leaves(built)
+        return _of_whole_leaves(built, question)
     most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
-    nics_of: list[dict[int, list[int]]] = []
-    for plane in _planes(built, question, target):
+    by_rail: dict[int | None, list[dict[int, list[int]]]] = {}
+    for group in _groups(built, question, target):
         by_switch: dict[int, list[int]] = {}
-        first = target if target in plane else plane[0]
-        for nic in plane:
+        first = target if target in group else group[0]
+        for nic in group:
             if nic == target:
                 continue
             if routes.reaches(nic, first):
                 by_switch.setdefault(built.leaf(nic), []).append(nic)
             elif built.declared:
                 return _no_path(built, nic, first)
-        nics_of.append(by_switch)
-    if not any(nics_of):
+        by_rail.setdefault(_rail(built, question, first), []).append(by_switch)
+    if not any(by_switch for nics_of in by_rail.values() for by_switch in nics_of):
         return MissingInput(f"no other NIC reaches {built.names[target]}")
-    across = zip_longest(*(by_switch.values() for by_switch in nics_of), fillvalue=[])
-    switches = [nics for of_planes in across for nics in of_planes]
-    in_turn = [nics[turn] for turn in range(max(map(len, switches))) for nics in switches if turn < len(nics)]
-    chosen = built.by_plane(sorted((target, *in_turn[: most - 1])))
-    return tuple(sorted(nic for plane in chosen if len(plane) > 1 for nic in plane))
+    in_turn: list[int] = []
+    for nics_of in by_rail.values():
+        across = zip_longest(*(by_switch.values() for by_switch in nics_of), fillvalue=[])
+        switches = [nics for of_planes in across for nics in of_planes]
+        turns = range(max(map(len, switches), default=0))
+        in_turn += [nics[turn] for turn in turns for nics in switches if turn < len(nics)]
+    chosen = built.exchanging(sorted((target, *in_turn[: most - 1])), question.traffic)
+    return tuple(sorted(nic for group in chosen if len(group) > 1 for nic in group))
 
 
-def _of_whole_leaves(built: SimTopology) -> tuple[int, ...]:
+def _rail(built: SimTopology, question: Question, nic: int) -> int | None:
+    """Return the rail that the traffic of a NIC port stays in, None where it does not."""
+    return built.rail_of.get(built.leaf(nic)) if question.traffic == "rail" else None
+
+
+def _of_whole_leaves(built: SimTopology, question: Question) -> tuple[int, ...]:
     """Return all NIC ports, or those of the first and the last leaves of each plane: their uplinks are fully loaded.
 
     The first and the last, so that traffic crosses all tiers where leaves share switches with their neighbors alone.
+    Of rails that traffic stays in, which share no links of leaves, as many as there is room for, and one at least.
     """
+    rails = grouped((_rail(built, question, nic), nic) for nic in built.nics)
+    chosen: list[int] = []
+    for nics in rails.values():
+        if chosen and len(chosen) + len(nics) > MOST_LOADED:
+            break
+        chosen += _of_leaves(built, nics)
+    return tuple(sorted(chosen))
+
+
+def _of_leaves(built: SimTopology, nics: Iterable[int]) -> list[int]:
+    """Return NIC ports by whole leaves of each plane, up to ``MOST_LOADED`` or those of two leaves."""
     planes = [
-        list(grouped((built.leaf(nic), nic) for nic in plane).values())
-        for plane in built.by_plane(built.nics)
+        list(grouped((built.leaf(nic), nic) for nic in plane).values()) for plane in built.by_plane(nics)
     ]
     chosen: list[int] = []
     for leaves in planes:
@@ -378,11 +411,11 @@ def _of_whole_leaves(built: SimTopology) -> tuple[int, ...]:
             if room < 0 and turn > 1:
                 break
             chosen += leaf
-    return tuple(sorted(chosen))
+    return chosen
 
 
-def _planes(built: SimTopology, question: Question, target: int) -> list[list[int]]:
-    """Return the NIC ports of the planes with traffic.
+def _groups(built: SimTopology, question: Question, target: int) -> list[list[int]]:
+    """Return the NIC ports with traffic, in groups that exchange it, that of the target's rail first.
 
     If an intent's host has no port in the target's plane, they are the target and such a port, which no path connects.
     """
@@ -392,7 +425,11 @@ def _planes(built: SimTopology, question: Question, target: int) -> list[list[in
     apart = next((nic for nic in built.nics if _host(built, nic) not in hosts), None)
     if apart is not None and built.declared:
         return [[target, apart]]
-    return [own] if question.pattern == "incast" else planes
+    groups = built.exchanging(built.nics, question.traffic)
+    if question.pattern == "incast":
+        return [group for group in groups if target in group]
+    rail = _rail(built, question, target)
+    return sorted(groups, key=lambda group: _rail(built, question, group[0]) != rail)
 
 
 def _host(built: SimTopology, nic: int) -> str:

@@ -23,7 +23,7 @@ import numpy as np
 
 from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import instantiate, transfers_in_planes
+from lossless.analysis.simulation.question.instance import instantiate, transfers_in_groups
 from lossless.analysis.simulation.question.request import chooses, spread_ideally
 from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.measure import measure
@@ -318,7 +318,7 @@ def _expected(scenario: Scenario, ideal: _Ideal) -> EcmpExpectation | None:
     for draw in range(_DRAWS):
         rng = random.Random(draw)
         taken: list[list[tuple[int, int]]] = []
-        for move in transfers_in_planes("permutation", scenario.planes, scenario.target, 1, rng):
+        for move in transfers_in_groups("permutation", scenario.groups, scenario.target, 1, rng):
             nodes = routes.path(move.source, move.target, rng)
             leaf_pairs.add((nodes[1], nodes[-2]))
             taken.append([(rng.choice(between[frozenset(pair)]), pair[0]) for pair in pairwise(nodes)])

@@ -266,7 +266,7 @@ def describe(scenario: Scenario) -> str:
     parts = [what, f"{most}{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
     if question.storage:
         parts.append(f"{question.storage:.0%} storage in class {scenario.classes[1].name} besides")
-    parts += filter(None, [said_of(question)])
+    parts += filter(None, [scenario.rails, said_of(question)])
     if question.failed:
         parts.append(f"{', '.join(question.failed)} down")
     if question.dead_nic:

@@ -31,6 +31,7 @@ from lossless.interfaces.api.simulate import (
     MOST_EVENTS,
     PATTERN,
     PATTERNS,
+    RAIL_TRAFFIC,
     SEEDS,
     Limits,
     Question,
@@ -155,6 +156,10 @@ def parse_frames(text: str) -> int:
     return frames
 
 
+traffic_option = click.option(
+    "--traffic", type=OneOf(RAIL_TRAFFIC), default=Question().traffic, show_default=True,
+    help="Where NIC ports send to in a fabric with rails: to their own rail, or to any.",
+)  # fmt: skip
 _OPTIONS = (
     click.option(
         "--workload", type=OneOf(PATTERNS), default=Question().pattern, show_default=True, help="Traffic pattern."
@@ -163,6 +168,7 @@ _OPTIONS = (
         "--size", type=Quantity("SIZE", parse_size), default=PATTERN.size, show_default=True,
         help="What each NIC sends in one step.",
     ),
+    traffic_option,
     click.option("--nics", type=Number(LEAST_NICS), metavar="N", help="How many NIC ports take part at most."),
     click.option(
         "--target", metavar="NAME", help="NIC port that an incast goes to, or that is dead or slow: host1:port1."
@@ -216,6 +222,7 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
         pattern=given["workload"],
         size_bytes=given["size"],
         nics=given["nics"],
+        traffic=given["traffic"],
         target=given["target"],
         traffic_class=given["traffic_class"],
         storage=given["storage"] / 100,
