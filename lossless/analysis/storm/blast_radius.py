@@ -32,7 +32,7 @@ from lossless.analysis.storm.tiers import (
     sharing,
 )
 from lossless.ground.basics.errors import ScenarioError
-from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate, suggestion
 from lossless.ground.graphs.cycles import cycle, from_lists
@@ -148,7 +148,7 @@ class _Propagation:
         self.host, self.first = _end(self.net, view, source.end)
         self.tiers = LeafReachability(self.net)
         leaves = {self.net.channels[at].source for at in self.first}
-        self.near = RelativeNames(self.tiers, self.host, leaves, groups)
+        self.near = RelativeNames(self.tiers, self.host, leaves, groups, view.rail_of)
         self.lost = 0
         stated = view.fabric.routing
         self._policy = stated.policy if stated else "up-down" if self.net.tiered else "shortest-path"
@@ -177,9 +177,9 @@ class _Propagation:
         channels, every = self.net.channels, range(len(self.net.channels))
         came = [at for at in every if not self.net.to_host(at)]
         aimed = self.first if self.source.traffic == "incast" else filter(self.net.to_host, every)
-        shares = self._shares(came, dict.fromkeys(aimed, 1.0))
         source_cables = {channels[at].cable for at in self.first}
         senders = [at for at in came if self.net.from_host(at) and channels[at].cable not in source_cables]
+        shares = self._shares_by_rail(came, list(aimed), senders)
         rate = rates(self.net, shares, senders)
         return {
             at: IngressGroup(channels[at].target, rate[at], self._trigger(at), shares.get(at, NOTHING))
@@ -190,8 +190,39 @@ class _Propagation:
         """Return the rate at which all hosts together send to the storm source."""
         return sum(group.rate_bps * group.shares.of(out) for group in groups.values() for out in self.first)
 
-    def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, EgressShares]:
-        """Return the shares of the traffic of each channel into a switch by the channels it leaves by."""
+    def _rail(self, at: int) -> int | None:
+        """Return the rail that the traffic of a channel from or to a host stays in, None where it does not."""
+        if self.source.traffic == "any":
+            return None
+        ends = self.net.channels[at]
+        return self.view.rail_of.get(ends.target if self.net.from_host(at) else ends.source)
+
+    def _shares_by_rail(
+        self, came: Sequence[int], aimed: Sequence[int], senders: Sequence[int]
+    ) -> Mapping[int, EgressShares]:
+        """Return the shares of all traffic, which goes from ``senders`` to those of ``aimed`` that are on its rail.
+
+        Where a channel has traffic of several rails, each counts by its rate.
+        """
+        rails = grouped((self._rail(at), at) for at in aimed)
+        if len(rails) < 2 and None in rails:
+            return self._shares(came, dict.fromkeys(aimed, 1.0))
+        passing: dict[int, list[tuple[float, EgressShares]]] = {}
+        for rail, ends in rails.items():
+            own = [at for at in senders if self._rail(at) == rail]
+            shares = self._shares(came, dict.fromkeys(ends, 1.0), frozenset(own))
+            for at, bps in enumerate(rates(self.net, shares, own)):
+                if bps and at in shares:
+                    passing.setdefault(at, []).append((bps, shares[at]))
+        return {at: _together(each) for at, each in passing.items()}
+
+    def _shares(
+        self, came: Sequence[int], weights: Mapping[int, float], senders: frozenset[int] | None = None
+    ) -> Mapping[int, EgressShares]:
+        """Return the shares of the traffic of each channel into a switch by the channels it leaves by.
+
+        ``senders`` are the channels from hosts that have traffic, None for all.
+        """
         if self.tiers.whole:
             tiers = TierShares(self.tiers, weights)
             return {at: tiers.of(at) for at in came}
@@ -200,8 +231,8 @@ class _Propagation:
                 "topology.routing.policy is up-down, but this fabric has switches without a tier, so no path goes up "
                 "and then down; declare policy: shortest-path if packets take any shortest path"
             )
-        traffic = EcmpPaths(self.net, self._policy).shares(weights)
-        self.lost = traffic.lost
+        traffic = EcmpPaths(self.net, self._policy).shares(weights, senders)
+        self.lost += traffic.lost
         return {at: sharing(parts) for at, parts in traffic.shares.items()}
 
     def _ports(self, at: int, end: Literal["source", "target"]) -> PortSet | None:
@@ -330,11 +361,15 @@ class _Propagation:
 
     def _assumed(self) -> Iterator[str]:
         drains = self.source.drains_bps
-        yield (
-            "every host sends at line rate, evenly to all other hosts"
-            if self.source.traffic == "all-to-all"
-            else f"every host sends at line rate, all of it to {self.host}"
-        )
+        to_one = self.source.traffic == "incast"
+        if not self.view.rail_of:
+            whom = f"all of it to {self.host}" if to_one else "evenly to all other hosts"
+            yield f"every host sends at line rate, {whom}"
+        elif self.source.traffic == "any":
+            yield "every NIC port sends at line rate, evenly to all other hosts, across rails"
+        else:
+            whom = f"all of it to {self.source.end}" if to_one else "evenly to all other hosts"
+            yield f"every NIC port sends at line rate, {whom}, within its rail (--traffic any crosses rails)"
         yield "senders always have data, and DCQCN does not slow them down"
         up_down = self._policy == "up-down"
         paths = "all shortest paths that go up and then down" if up_down else "all shortest paths"
@@ -345,6 +380,17 @@ class _Propagation:
         yield "peers take as long to obey a pause as IEEE 802.3 allows"
         if drains:
             yield f"{self.host} takes in {format_rate(drains)} a port: packets move, so the watchdog does not trigger"
+
+
+def _together(passing: Sequence[tuple[float, EgressShares]]) -> EgressShares:
+    """Return the shares of one channel over traffic that is shared differently, each with its rate in b/s."""
+    if len(passing) == 1:
+        return passing[0][1]
+    weights: dict[int, float] = {}
+    for bps, shares in passing:
+        for out, share in shares.parts().items():
+            weights[out] = weights.get(out, 0.0) + bps * share
+    return sharing(weights)
 
 
 @cache

@@ -63,8 +63,10 @@ class EcmpPaths:
         if not self._rises and self._net.is_down(at):
             yield _PathState(source, True)
 
-    def shares(self, weights: Mapping[int, float]) -> TrafficShares:
-        """Return the traffic shares where every host sends to each channel into a host by its weight.
+    def shares(self, weights: Mapping[int, float], senders: Set[int] | None = None) -> TrafficShares:
+        """Return the traffic shares where hosts send to each channel into a host by its weight.
+
+        ``senders`` are the channels from hosts with traffic, None for all.
 
         Raises:
             ScenarioError: the fabric is too large to process every destination by itself.
@@ -77,7 +79,7 @@ class EcmpPaths:
                 f"traffic to {len(ends):,} switches over {len(self._between) // 2:,} links between switches is too "
                 "much to follow on a fabric with incomplete tiers; choose incast or a smaller fabric of the same kind"
             )
-        flows = _Flows(self._net)
+        flows = _Flows(self._net, senders)
         lost = sum(self._follow(flows, switch, own) for switch, own in ends.items())
         return TrafficShares(flows.shares(), lost)
 
@@ -114,13 +116,15 @@ class EcmpPaths:
 class _Flows:
     """The traffic from channel to channel, summed over destinations; hosts of a switch send as one."""
 
-    def __init__(self, net: ChannelGraph) -> None:
+    def __init__(self, net: ChannelGraph, senders: Set[int] | None) -> None:
         self._net = net
-        self.senders = {
-            switch: [at for at in net.into[switch] if net.from_host(at)]
+        sending = {
+            switch: [
+                at for at in net.into[switch] if net.from_host(at) and (senders is None or at in senders)
+            ]
             for switch in net.switches
-            if any(map(net.from_host, net.into[switch]))
         }
+        self.senders = {switch: channels for switch, channels in sending.items() if channels}
         # Beside the numbers of channels, one below 0 for the hosts of each switch.
         self._hosts = {switch: -1 - number for number, switch in enumerate(self.senders)}
         self._passed: dict[int, dict[int, float]] = {}
@@ -171,9 +175,17 @@ class RelativeNames:
     """One host and the switches it is connected to; names other nodes relative to them."""
 
     def __init__(
-        self, tiers: LeafReachability, host: str, leaves: Set[str], groups: ShapeGroups | None = None
+        self,
+        tiers: LeafReachability,
+        host: str,
+        leaves: Set[str],
+        groups: ShapeGroups | None = None,
+        rail_of: Mapping[str, int] | None = None,
     ) -> None:
         self._net, self._below, self._groups = tiers.net, tiers.below, groups
+        self.rail_of = rail_of or {}
+        self._rails = {self.rail_of[leaf] for leaf in leaves if leaf in self.rail_of}
+        """The rails of the host's switches."""
         self.host = host
         self.leaves = leaves
         singular, plural = ("leaf", "leaves") if self._net.tiered else ("switch", "switches")
@@ -234,7 +246,20 @@ class RelativeNames:
         """Whether there are leaves outside the pod of the host."""
         return any(rank == 1 and node not in self._pod for node, rank in self._net.rank.items())
 
+    def where(self, host: str) -> str:
+        """Return the switches of another host relative to this one: ``its leaf, on all rails``."""
+        leaves = list(dict.fromkeys(self._net.channels[at].target for at in self._net.out_of[host]))
+        # Those nearest to this host say most: on rails most hosts have links to leaves of every kind.
+        nearest = min(
+            leaves, key=lambda leaf: (leaf not in self.leaves, self.rail_of.get(leaf) not in self._rails)
+        )
+        every = self.rail_of and {*map(self.rail_of.get, leaves)} == {*self.rail_of.values()}
+        return f"{self.who(nearest)}{', on all rails' if every else ''}"
+
     def _leaf(self, leaf: str) -> str:
+        if self._rails != {*self.rail_of.values()}:
+            same = self.rail_of.get(leaf) in self._rails
+            return "other leaves of its rail" if same else "leaves of other rails"
         if not self._pods:
             return "other leaves"
         return "other leaves of its pod" if leaf in self._pod else "leaves of other pods"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.folding import rail_label
 from lossless.analysis.topology.summary import Picture, PictureEdge, PictureItem
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _boxes(net: ChannelGraph, near: RelativeNames) -> dict[str, list[str]]:
     for node in sorted(net.rank, key=lambda node: (-net.rank[node], node != near.host, far.get(node, 0))):
         who = near.who(node)
         if who == "hosts" and net.out_of[node]:
-            who = f"hosts at {near.who(net.channels[net.out_of[node][0]].target)}"
+            who = f"hosts at {near.where(node)}"
         boxes.setdefault(who, []).append(node)
     return boxes
 
@@ -64,6 +65,8 @@ def _item(
     many = _MANY[rank] if net.tiered or not rank else "switches"
     words = [nodes[0] if len(nodes) == 1 else f"{len(nodes):,} {many}"]
     words.append("" if key in (nodes[0], many) else key if len(nodes) == 1 else key.removeprefix(f"{many} "))
+    rails = [near.rail_of[node] for node in nodes if node in near.rail_of]
+    words.append(rail_label(rails) if rails else "")
     words.append("storm source" if key == near.host else f"{paused:,} of {len(nodes):,} paused")
     return PictureItem(
         key=key,

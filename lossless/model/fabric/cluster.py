@@ -101,8 +101,8 @@ Collective = Literal[
 Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
 RailTraffic = Literal["rail", "any"]
 """The destinations of a NIC port in a fabric with rails: those of its own rail, or of any."""
-StormTraffic = Literal["all-to-all", "incast"]
-"""Traffic patterns of storm simulations."""
+StormTraffic = Literal["all-to-all", "incast", "any"]
+"""Traffic patterns of storm simulations: those within rails, and ``any``, an all-to-all that crosses rails."""
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
 RAIL_TRAFFIC: tuple[RailTraffic, ...] = get_args(RailTraffic)

@@ -96,7 +96,12 @@ def _run(view: View, end: str, traffic: StormTraffic, until_ms: float) -> tuple[
     from lossless.analysis.simulation.question.instance import instantiate
 
     view = View(with_computed_buffers(view.fabric))
-    found = put(view, pattern=traffic, size_bytes=1 << 30, dead_nic=True, target=end, nics=64)
+    found = put(
+        view,
+        pattern="incast" if traffic == "incast" else "all-to-all",
+        traffic="any" if traffic == "any" else "rail",
+        size_bytes=1 << 30, dead_nic=True, target=end, nics=64,
+    )  # fmt: skip
     staged = instantiate(found, 1)
     simulation = Simulation(staged.network, 1)
     simulation.advance(until_ms * 1e6)
@@ -107,4 +112,4 @@ def _near(view: View, end: str) -> RelativeNames:
     host, _, port = end.partition(":")
     found = channel_graph(view.fabric)
     leaves = {found.channels[at].source for at in found.into[host] if found.channels[at].target_port == port}
-    return RelativeNames(LeafReachability(found), host, leaves)
+    return RelativeNames(LeafReachability(found), host, leaves, None, view.rail_of)

@@ -172,8 +172,11 @@ def test_in_the_packet_level_model_pauses_propagate_to_the_same_tiers_in_the_sam
 
 
 @pytest.mark.tools("runs")
-@pytest.mark.parametrize("shape", SHAPES)
-def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) -> None:
+@pytest.mark.parametrize(
+    ("shape", "traffic"),
+    [*((name, "all-to-all") for name in SHAPES), ("rails", "any"), ("rails by plane", "any")],
+)
+def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str, traffic: StormTraffic) -> None:
     """Within a quarter: flows of the packet-level model take one path each, and its queues are not empty at first.
 
     Where the fabric has a cyclic buffer dependency, links away from the dead host stall only if traffic fills them: the
@@ -181,8 +184,8 @@ def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) ->
     """
     pytest.importorskip("numba")
     view, end = of(shape), "host1:port1"
-    found = blast_radius(view, StormSource(end))
-    packets, fluid = seen(view, end, "all-to-all", 9.0), first_ns(found)
+    found = blast_radius(view, StormSource(end, traffic))
+    packets, fluid = seen(view, end, traffic, 9.0), first_ns(found)
     packets.pop("host1 to its leaf", None)
     if found.cycle:
         assert packets.keys() <= fluid.keys()
@@ -210,6 +213,34 @@ def test_rails_carry_the_pauses_of_all_nics_of_a_host() -> None:
     )
     assert next(iter(stages(found).items())) == ("its leaves to host1", (2, 2))
     assert len(found.hosts) == 7
+
+
+def test_a_storm_from_one_rail_stays_there_unless_traffic_crosses_rails() -> None:
+    within, across = (
+        stages(blast_radius(of("rails"), StormSource("host1:port2", traffic)))
+        for traffic in ("all-to-all", "any")
+    )
+    assert [*within] == [
+        "its leaf to host1:port2",
+        "spines to its leaf",
+        "hosts to its leaf",
+        "other leaves of its rail to spines",
+        "hosts to other leaves of its rail",
+    ]
+    assert "leaves of other rails to spines" in across
+
+
+def test_the_picture_of_a_storm_names_rails_and_hosts_that_are_on_all() -> None:
+    found = blast_radius(of("rails"), StormSource("host1:port2")).picture()
+    words = {item.words[1:-1] for item in found.items}
+    assert words == {
+        ("", ""),
+        ("its leaf", "rail 2"),
+        ("other leaves of its rail", "rail 2"),
+        ("of other rails", "rail 1"),
+        ("at its leaf, on all rails", ""),
+        ("at other leaves of its rail, on all rails", ""),
+    }
 
 
 def test_a_torus_can_deadlock_and_tiers_never_do() -> None:
