@@ -345,7 +345,7 @@ def _per_gpu(fabric: Fabric, across: Bisection | None) -> GpuBandwidth | None:
     each, joined = cluster.gpus_per_host, cluster.scale_up
     host_bps = min(links.values()) // each
     return GpuBandwidth(
-        gpus=len(fabric.hosts) * each,
+        gpus=len(links) * each,
         domain_gpus=cluster.domain_gpus,
         inside_bps=joined.rate_bps if joined else None,
         host_bps=host_bps,

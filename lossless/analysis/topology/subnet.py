@@ -151,6 +151,7 @@ def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabr
         networks=(),
         capacities=tuple(_capacities(subnet, wiring)),
         sources=subnet.files,
+        cluster=subnet.cluster,
     )
 
 
@@ -211,7 +212,9 @@ def subnet_summary(subnet: Subnet) -> FabricSummary:
         links=tuple(groups),
         accepted_oversubscription=most_accepted(fabric),
         accepted_by_tier=accepted_by_tier(fabric),
-        capacity=fabric_capacity(fabric),
+        capacity=fabric_capacity(fabric)._replace(
+            per_gpu=fabric_capacity(subnet_fabric(subnet, COMPUTE)).per_gpu if subnet.cluster else None
+        ),
     )
 
 

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless import api
 from lossless.analysis.workloads.placement import Estimate, estimate, nic_ports, placement
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.cluster import Workload
 from tests.checks.rules.linted import intent_view
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lossless.model.fabric.cluster import Collective
     from lossless.model.fabric.model import Fabric
 
 G = 10**9
@@ -274,3 +278,43 @@ def test_gpus_that_are_not_there_are_said() -> None:
         estimate(fabric(), Workload(gpus=17))
     with pytest.raises(ScenarioError, match="12 GPUs are no whole number of domains of 8"):
         estimate(fabric(gpus(8, 8)), Workload(gpus=12))
+
+
+MACHINES = "cluster: {gpus_per_host: 8, nvlink: {generation: 4, domain: 8}}\n"
+ROCE = """\
+lossless: v1
+fabric: machines
+transport: rocev2
+preset: nvidia
+hardware: {switch: nvidia-sn5600, nic: connectx-7}
+topology:
+  leaf_spine: {leaves: 2, spines: 2, hosts_per_leaf: 16, host_links: 8 x 400G, uplinks: 32 x 800G,
+    cables: {host: 3m, uplink: 30m}}
+"""
+INFINIBAND = """\
+lossless: v1
+fabric: machines
+transport: infiniband
+flavour: nvidia
+hardware: {switch: nvidia-q3400, hca: connectx-7}
+topology:
+  fat_tree: {leaves: 2, spines: 2, hosts_per_leaf: 16, host_links: 8 x NDR, uplinks: 32 x XDR}
+  hosts: {sm1: {at: leaf1, links: 1 x NDR, role: management}}
+subnet_manager: {manager: opensm, hosts: [{on: sm1, priority: 14}], routing: {engine: ftree, roots: top}}
+"""
+
+
+@pytest.mark.parametrize("collective", ["all-reduce", "all-gather", "all-to-all"])
+def test_the_same_machines_take_as_long_on_infiniband_as_on_roce(
+    collective: Collective, tmp_path: Path
+) -> None:
+    """32 hosts of 8 GPUs that NVLink joins, each GPU with a port of 400 Gb/s."""
+    found = []
+    for text in (ROCE, INFINIBAND):
+        (tmp_path / "fabric.yaml").write_text(text + MACHINES)
+        found.append(api.workload(tmp_path, Workload(collective, 1 << 30)))
+    roce, infiniband = found
+    assert infiniband.time_ns == pytest.approx(roce.time_ns, rel=1e-6)
+    assert (infiniband.placement.gpus, infiniband.placement.domain) == (256, 8)
+    (tmp_path / "fabric.yaml").write_text(INFINIBAND)
+    assert api.workload(tmp_path, Workload(collective, 1 << 30)).placement.domain == 1

@@ -10,11 +10,12 @@ from hypothesis import given, strategies as st
 
 from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.analysis.topology.failures import left_without_links, left_without_switches
-from lossless.api import load_fabrics
+from lossless.api import Report, lint_documents, load_fabrics
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load
 from lossless.model.fabric.model import Capacity, Tier, Uplinks
 from lossless.output.report.topology.text import capacity_text
+from tests.checks.rules import infiniband
 from tests.checks.rules.linted import drawn, intent, intent_view, only
 from tests.checks.rules.snippets import merge
 from tests.paths import ROOT
@@ -148,6 +149,11 @@ class TestFailures:
         assert said.endswith("failures come on top of what is out of service: spine2")
 
 
+def of_subnet(keys: dict[str, Any]) -> Report:
+    """Return what lint says of a subnet of 8 compute hosts with one link each, and one of storage."""
+    return lint_documents([infiniband.intent(cluster=keys)])
+
+
 class TestCluster:
     """TOP014."""
 
@@ -198,6 +204,33 @@ class TestCluster:
         assert drawn(intent(cluster(rails=2) | listed(*rails)), "TOP014") == []
         crossed = only(intent(cluster(rails=2) | listed(*rails[:3], "host2 leaf1")), "TOP014")
         assert crossed.data == {"missing": "leaf2", "instead": ""}
+
+    @pytest.mark.parametrize(
+        ("keys", "numbers"),
+        [
+            ({"gpus": 72}, {"gpus": 64, "stated": 72, "hosts": 8}),
+            ({"nics_per_host": 2}, {"links": 1, "nics": 2}),
+            ({"bandwidth_per_gpu": "400G"}, {"per_gpu_bps": 50 * G, "stated_bps": 400 * G}),
+            ({"nvlink": {"generation": 4, "domain": 12}}, {"domain": 12, "gpus_per_host": 8}),
+            ({"rails": 2}, {"rails": 2}),
+        ],
+    )
+    def test_the_compute_hosts_of_a_subnet_are_compared_with_its_cluster(
+        self, keys: dict[str, Any], numbers: dict[str, Any]
+    ) -> None:
+        found = only(of_subnet({"gpus_per_host": 8, **keys}), "TOP014")
+        assert found.data.items() >= numbers.items()
+        assert found.origin.path[:2] == ("cluster", *keys)
+
+    def test_a_subnet_that_agrees_with_its_cluster_is_well(self) -> None:
+        keys: dict[str, Any] = {
+            "gpus_per_host": 8,
+            "gpus": 64,
+            "nics_per_host": 1,
+            "bandwidth_per_gpu": "50G",
+        }
+        keys["nvlink"] = {"generation": 4, "domain": 8}
+        assert drawn(of_subnet(keys), "TOP014") == []
 
 
 class TestCarried:

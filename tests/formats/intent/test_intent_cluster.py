@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import bare
+from tests.formats.intent import subnet_texts
 from tests.formats.intent.intent_texts import SHAPE, said_of
 
 MISTAKES = {
@@ -39,6 +44,19 @@ MISTAKES = {
 @pytest.mark.parametrize(("line", "told"), MISTAKES.items(), ids=str)
 def test_what_has_no_meaning_is_reported_at_its_place(line: str, told: str) -> None:
     assert said_of(f"{SHAPE}{line}\n") == [told]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"), [(line, told) for line, told in MISTAKES.items() if line.startswith("cluster")], ids=str
+)
+def test_a_subnet_states_a_cluster_with_the_same_keys(line: str, told: str) -> None:
+    text = subnet_texts.TREE
+    last = len(text.splitlines()) + 1
+    assert subnet_texts.said_of(f"{text}{line}\n") == [f"{last}:{told.partition(':')[2]}"]
+    sound = "cluster: {gpus_per_host: 4, nics_per_host: 2, rails: 2, ualink: {rate: 3.2T, domain: 64}}"
+    of_fabric = resolve(load_intent(load_text(f"{SHAPE}{sound}\n", "fabric.yaml"))).cluster
+    assert of_fabric is not None
+    assert bare(subnet_texts.subnet_of(f"{text}{sound}\n").cluster) == bare(of_fabric)
 
 
 @pytest.mark.parametrize(

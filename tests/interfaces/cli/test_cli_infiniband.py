@@ -90,9 +90,9 @@ def test_the_topology_of_a_subnet_is_counted_and_drawn(cli: Cli, tmp_path: Path)
 
 def test_a_workload_on_a_subnet_takes_the_hosts_that_compute(cli: Cli) -> None:
     data = json.loads(cli("workload", str(EXAMPLE), "--format", "json").out)
-    assert (data["gpus"], data["gpus_per_host"], data["limit"]) == (64, 2, "host links")
-    # A ring of 64 sends 2 x 63/64 of 1 GiB over 400 Gb/s.
-    assert data["time_ns"] == pytest.approx(2 * 63 / 64 * 2**30 * 8 / 400, rel=1e-3)
+    assert (data["gpus"], data["gpus_per_host"], data["limit"]) == (256, 8, "host links")
+    # NVLink joins the 8 GPUs of a host: each sends 2 x 31/32 of an eighth of 1 GiB over 100 Gb/s.
+    assert data["time_ns"] == pytest.approx(2 * 31 / 32 * 2**30 / 8 * 8 / 100, rel=1e-3)
     assert cli("workload", str(EXAMPLE), "--simulate").code == 2
 
 

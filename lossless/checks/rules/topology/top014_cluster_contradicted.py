@@ -1,7 +1,7 @@
 """The declared cluster of an intent must agree with its hosts and their links.
 
 Severity: warning
-Subject: intent
+Subject: intent, subnet
 
 ## What it does
 Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with the sum over
@@ -9,7 +9,8 @@ the hosts; the bandwidth per GPU with the host links' bandwidth for each; the RD
 which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of which a
 domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
 generation. With `rails`, hosts that share a leaf must reach the same leaves, and more than one where the fabric has
-more. Facts that the `cluster` does not state are not checked.
+more. In an InfiniBand subnet its compute hosts are compared, and the ports of their HCAs. Facts that the `cluster` does
+not state are not checked.
 
 ## Why it breaks a lossless fabric
 Oversubscription, buffers and the time of a step are computed from the bandwidth per GPU. One NIC for two GPUs instead
@@ -49,6 +50,12 @@ cluster:
   rails: 2   # <- here
 ```
 
+```yaml intent base=infiniband
+cluster:
+  gpus_per_host: 8
+  gpus: 255   # <- here
+```
+
 ## Good
 ```yaml intent base=leaf-spine
 cluster: {gpus_per_host: 8, gpus: 64, nics_per_host: 2, bandwidth_per_gpu: 100G, nvlink: {generation: 4, domain: 8}}
@@ -73,27 +80,50 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import format_capacity
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.model.fabric.cluster import Cluster, ScaleUp
-    from lossless.model.fabric.view import View
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Link
+
+    LinksOfHosts = Mapping[str, Sequence[Link]]
+    """The links of each host by its name, those without any included."""
 
 
-def check(view: View) -> Results:
+def check(subject: View | Subnet) -> Results:
     """Yield a violation per statement of the intent's ``cluster`` that the hosts or their links contradict."""
-    cluster = view.fabric.cluster
-    if cluster is None or not view.fabric.hosts:
+    cluster, links_of = (
+        (subject.fabric.cluster, _of_fabric(subject))
+        if isinstance(subject, View)
+        else (subject.cluster, _of_subnet(subject))
+    )
+    if cluster is None or not links_of:
         return
-    yield from _total(cluster, len(view.fabric.hosts))
-    yield from _bandwidth(cluster, view)
-    yield from _nics(cluster, view)
+    yield from _total(cluster, len(links_of))
+    yield from _bandwidth(cluster, links_of)
+    yield from _nics(cluster, links_of)
     if cluster.scale_up is not None:
-        yield from _domain(cluster, cluster.scale_up, len(view.fabric.hosts) * cluster.gpus_per_host)
+        yield from _domain(cluster, cluster.scale_up, len(links_of) * cluster.gpus_per_host)
     if cluster.rails is not None and cluster.rails > 1:
-        yield from _rails(cluster, cluster.rails, view)
+        yield from _rails(cluster, cluster.rails, links_of)
+
+
+def _of_fabric(view: View) -> LinksOfHosts:
+    return {host.name: view.links_of.get(host.name, ()) for host in view.fabric.hosts}
+
+
+def _of_subnet(subnet: Subnet) -> LinksOfHosts:
+    from lossless.analysis.topology.subnet import COMPUTE, subnet_fabric
+
+    if isinstance(subnet.hosts, Unknown):
+        return {}
+    links_of = View(subnet_fabric(subnet, COMPUTE)).links_of
+    return {host.name: links_of.get(host.name, ()) for host in subnet.hosts if host.role in COMPUTE}
 
 
 def _total(cluster: Cluster, hosts: int) -> Iterator[Violation]:
@@ -107,12 +137,11 @@ def _total(cluster: Cluster, hosts: int) -> Iterator[Violation]:
         )
 
 
-def _bandwidth(cluster: Cluster, view: View) -> Iterator[Violation]:
+def _bandwidth(cluster: Cluster, links_of: LinksOfHosts) -> Iterator[Violation]:
     stated = cluster.bandwidth_bps
     if stated is None:
         return
-    names = [host.name for host in view.fabric.hosts]
-    by_rate = grouped((sum(link.speed_bps for link in view.links_of.get(name, ())), name) for name in names)
+    by_rate = grouped((sum(link.speed_bps for link in links), host) for host, links in links_of.items())
     for rate_bps, hosts in by_rate.items():
         if rate_bps < stated * cluster.gpus_per_host:
             yield _bandwidth_violation(cluster, stated, rate_bps, hosts)
@@ -130,11 +159,11 @@ def _bandwidth_violation(cluster: Cluster, stated: int, rate_bps: int, hosts: Se
     )
 
 
-def _nics(cluster: Cluster, view: View) -> Iterator[Violation]:
+def _nics(cluster: Cluster, links_of: LinksOfHosts) -> Iterator[Violation]:
     stated = cluster.nics_per_host
     if stated is None:
         return
-    by_links = grouped((len(view.links_of.get(host.name, ())), host.name) for host in view.fabric.hosts)
+    by_links = grouped((len(links), host) for host, links in links_of.items())
     for links, hosts in by_links.items():
         if not links or links % stated:
             yield _nics_violation(cluster, stated, links, hosts)
@@ -174,9 +203,11 @@ def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Violatio
         )
 
 
-def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Violation]:
+def _rails(cluster: Cluster, rails: int, links_of: LinksOfHosts) -> Iterator[Violation]:
     """Yield a violation where hosts that share a leaf reach different leaves, or each only one of several."""
-    leaves_of = {host.name: _leaves(view, host.name) for host in view.fabric.hosts}
+    leaves_of = {
+        host: frozenset(link.a.partition(":")[0] for link in links) for host, links in links_of.items()
+    }
     first_at: dict[str, tuple[str, frozenset[str]]] = {}
     crossed: dict[tuple[str, str, str], list[str]] = {}
     for host, leaves in leaves_of.items():
@@ -192,10 +223,6 @@ def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Violation]:
     single = tuple(host for host, leaves in leaves_of.items() if len(leaves) == 1 and host not in reported)
     if single and len(first_at) > 1:
         yield _one_leaf(cluster, rails, single, len(leaves_of))
-
-
-def _leaves(view: View, host: str) -> frozenset[str]:
-    return frozenset(link.a.partition(":")[0] for link in view.links_of.get(host, ()))
 
 
 def _crossed(cluster: Cluster, first: str, missing: str, instead: str, hosts: list[str]) -> Violation:

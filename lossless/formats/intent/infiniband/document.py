@@ -27,6 +27,7 @@ from lossless.formats.intent.infiniband.service import (
     SubnetQos,
     Variable,
 )
+from lossless.formats.intent.jobs import ClusterIntent
 from lossless.formats.intent.load import checked
 from lossless.formats.intent.policy import Ratio, off_or_section
 from lossless.formats.intent.problems import IntentSource, in_file_order, located
@@ -501,6 +502,10 @@ class InfinibandIntent(Model):
     """
     sharp: Annotated[SharpChoice | None, BeforeValidator(off_or_section)] = None
     """Reductions in the switches; `off` states that there are none. Left out: nothing is said of them."""
+    cluster: ClusterIntent | None = None
+    """The GPUs behind the compute hosts, for `workload` and `topology`. Left out: each HCA counts as one GPU.
+    Example: `{gpus_per_host: 8, nvlink: {generation: 4, domain: 8}}`
+    """
     jobs: JobsIntent | None = None
     """Settings of the jobs on the subnet. Left out: no files are written for them."""
 

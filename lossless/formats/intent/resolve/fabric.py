@@ -28,7 +28,7 @@ from lossless.formats.intent.resolve.class_queues import (
     trimming,
 )
 from lossless.formats.intent.resolve.classes import class_set, find_hardware
-from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos
+from lossless.formats.intent.resolve.hosts import check_nics, congestion_control, host_qos, resolved_cluster
 from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
 from lossless.formats.intent.resolve.shapes import plan
 from lossless.formats.intent.resolve.unused_ports import PortUse, SwitchKind
@@ -37,10 +37,8 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate, suggestion
 from lossless.model.fabric.cluster import (
     ALGORITHMS,
-    Cluster,
     DeclaredWorkload,
     KubernetesPolicy,
-    ScaleUp,
     Workload,
 )
 from lossless.model.fabric.model import (
@@ -54,7 +52,6 @@ from lossless.model.fabric.model import (
     Uplinks,
     tier_of_role,
 )
-from lossless.model.hardware.devices import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -68,34 +65,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Link, Role
     from lossless.model.hardware.devices import NicProfile
-
-
-def cluster(loaded: LoadedIntent) -> Cluster | None:
-    """Return the GPU cluster of an intent, None where it declares none."""
-    declared = loaded.intent.cluster
-    if declared is None:
-        return None
-    return Cluster(
-        gpus_per_host=declared.gpus_per_host,
-        nics_per_host=declared.nics_per_host,
-        gpus=declared.gpus,
-        rails=declared.rails,
-        bandwidth_bps=declared.bandwidth_per_gpu,
-        scale_up=_scale_up(loaded),
-        origin=loaded.origin("cluster"),
-    )
-
-
-def _scale_up(loaded: LoadedIntent) -> ScaleUp | None:
-    declared = loaded.intent.cluster
-    if declared is not None and declared.nvlink is not None:
-        nvlink, number = NVLINK[declared.nvlink.generation], declared.nvlink.generation
-        at = loaded.origin("cluster", "nvlink")
-        return ScaleUp(f"NVLink {number}", declared.nvlink.domain, nvlink.rate_bps, nvlink.most_gpus, at)
-    if declared is not None and declared.ualink is not None:
-        at = loaded.origin("cluster", "ualink")
-        return ScaleUp("UALink", declared.ualink.domain, declared.ualink.rate, UALINK_MOST_GPUS, at)
-    return None
 
 
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
@@ -180,7 +149,7 @@ class _FabricResolver:
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
             pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
             link_tiers=self.plan.link_tiers,
-            cluster=cluster(self.loaded),
+            cluster=resolved_cluster(self.loaded.intent.cluster, self.loaded.origin("cluster")),
             failures=self._failures,
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),

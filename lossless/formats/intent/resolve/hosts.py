@@ -1,4 +1,4 @@
-"""Resolves the required settings of host NICs from the classes and the NIC profile, and the environment of jobs.
+"""Resolves the required settings of host NICs from the classes and the NIC profile, the environment of jobs, and GPUs.
 
 Bandwidth shares are percentages of the traffic classes of a NIC. The environment has variables that an intent
 declares, and those derived from the fabric.
@@ -10,19 +10,48 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
 from lossless.ground.basics.errors import InputError
+from lossless.model.fabric.cluster import Cluster, ScaleUp
 from lossless.model.fabric.hosts import Dcqcn, Ets, HostQos, Jobs, Library, Transport, Variable
 from lossless.model.fabric.model import CongestionControl
 from lossless.model.fabric.qos import DSCPS
+from lossless.model.hardware.devices import NVLINK, UALINK_MOST_GPUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.formats.intent.classes import TrafficClassIntent
+    from lossless.formats.intent.jobs import ClusterIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.hosts import Tsa
     from lossless.model.hardware.devices import NicProfile, Parameter, Tool
+
+
+def resolved_cluster(declared: ClusterIntent | None, origin: Origin) -> Cluster | None:
+    """Return the GPU cluster of an intent of any transport, None where it declares none; ``origin`` is its section."""
+    if declared is None:
+        return None
+    return Cluster(
+        gpus_per_host=declared.gpus_per_host,
+        nics_per_host=declared.nics_per_host,
+        gpus=declared.gpus,
+        rails=declared.rails,
+        bandwidth_bps=declared.bandwidth_per_gpu,
+        scale_up=_scale_up(declared, origin),
+        origin=origin,
+    )
+
+
+def _scale_up(declared: ClusterIntent, origin: Origin) -> ScaleUp | None:
+    if declared.nvlink is not None:
+        nvlink, number = NVLINK[declared.nvlink.generation], declared.nvlink.generation
+        at = origin.at("nvlink")
+        return ScaleUp(f"NVLink {number}", declared.nvlink.domain, nvlink.rate_bps, nvlink.most_gpus, at)
+    if declared.ualink is not None:
+        at = origin.at("ualink")
+        return ScaleUp("UALink", declared.ualink.domain, declared.ualink.rate, UALINK_MOST_GPUS, at)
+    return None
 
 
 _TCS = 8

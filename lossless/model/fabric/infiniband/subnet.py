@@ -24,6 +24,7 @@ from lossless.model.hardware.load import read_profile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from lossless.model.fabric.cluster import Cluster
     from lossless.model.fabric.infiniband.qos_policy import QosPolicy, Rate
     from lossless.model.hardware.infiniband import HcaProfile, InfinibandSwitchProfile
 
@@ -349,7 +350,8 @@ class Subnet(NamedTuple):
     ``options`` is every key of opensm.conf that is declared or derived from the intent, in the order of the file; a
     repeated key of a file is repeated here, and its last value applies. ``gv`` are the declared keys of UFM's gv.cfg.
     ``policy`` is a qos-policy.conf that was read; that of an intent is derived from its levels and partitions.
-    ``partitions`` None: there is no file of them, so all are full members of the default partition.
+    ``partitions`` None: there is no file of them, so all are full members of the default partition. ``cluster`` are the
+    GPUs of the compute hosts, None where an intent declares none, and for files.
     """
 
     name: str
@@ -375,6 +377,7 @@ class Subnet(NamedTuple):
     job: Job | None
     gv: tuple[ManagerSetting, ...] = ()
     policy: QosPolicy | None = None
+    cluster: Cluster | None = None
 
     def option(self, key: str) -> ManagerSetting | None:
         """Return the setting of an option of opensm.conf that applies, the last one; None without one."""

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from lossless.analysis.topology.cabling_comparison import TIERS
 from lossless.formats.intent.infiniband.service import number_64
+from lossless.formats.intent.resolve.hosts import resolved_cluster
 from lossless.formats.intent.resolve.infiniband.service import HostNames, Services, layout_of
 from lossless.ground.basics.errors import InputError, OutsideError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
@@ -361,6 +362,7 @@ class _SubnetResolver:
             sharp=services.sharp(),
             job=services.job(),
             gv=self._gv(),
+            cluster=resolved_cluster(intent.cluster, loaded.origin("cluster")),
         )
         services.finish()
         return subnet
