@@ -54,6 +54,8 @@ port-monitor policy fabricmon_edge_policy, read in the running configuration of 
 credits hold a port back as PFC does; of PFC no source states one."""
 NOT_EVALUATED = "not evaluated"
 """The verdict on PFC load where the load is unknown."""
+NOT_COMPUTED = "not computed"
+"""The verdict on goodput at full load where it is unknown."""
 
 
 class PfcLoad(NamedTuple):

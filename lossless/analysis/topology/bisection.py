@@ -7,15 +7,18 @@ planes can have, the first half of them sends to the others. The bandwidth is th
 other over the explicit links (Dinic's algorithm), as if traffic were sprayed perfectly; so no routing exceeds it. With
 few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
 identical: then it is the least bandwidth of all halves, else that of the reported halves.
+
+Bandwidth that remains above a switch when links or switches fail is that of the worst case, by its own links. Elements
+out of service are removed first; where identical switches have lost different links, the worst of them counts.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier
@@ -23,7 +26,7 @@ from lossless.model.fabric.model import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.model import Capacity, Fabric, Link
+    from lossless.model.fabric.model import Capacity, Fabric, Link, Uplinks
 
 
 Graph = dict[str, dict[str, int]]
@@ -369,3 +372,35 @@ def _beyond_leaf(fabric: Fabric, links: Mapping[str, int], each: int) -> int | N
         if link.to_host:
             sent[link.b] += link.speed_bps * share.get(link.a.partition(":")[0], 0.0)
     return int(min(sent.values()) / each)
+
+
+def left_without_links(capacity: Capacity, failed: int) -> int:
+    """Return the least uplink bandwidth in b/s that remains after the loss of any ``failed`` uplinks of one switch."""
+    return min(sum(_links(uplinks)[failed:]) for uplinks in _in_service(capacity))
+
+
+def left_without_switches(capacity: Capacity, failed: int) -> int:
+    """Return the least uplink bandwidth in b/s that remains after the loss of any ``failed`` switches above one."""
+    return min(sum(_switches(uplinks)[failed:]) for uplinks in _in_service(capacity))
+
+
+def _in_service(capacity: Capacity) -> tuple[tuple[Uplinks, ...], ...]:
+    return capacity.in_service or (capacity.uplinks,)
+
+
+def _links(uplinks: Iterable[Uplinks]) -> list[int]:
+    """Return the speed of each link, the fastest first."""
+    return sorted((up.speed_bps for up in uplinks for _ in range(up.links)), reverse=True)
+
+
+def _switches(uplinks: Iterable[Uplinks]) -> list[int]:
+    """Return the bandwidth to each switch above, the highest first."""
+    above: dict[str, int] = {}
+    for up in uplinks:
+        above[up.above] = above.get(up.above, 0) + up.links * up.speed_bps
+    return sorted(above.values(), reverse=True)
+
+
+def ratio(down_bps: int, up_bps: int) -> float:
+    """Return the oversubscription ratio of a switch; infinite without uplink bandwidth."""
+    return down_bps / up_bps if up_bps else math.inf

@@ -137,7 +137,7 @@ def at_transport(document: Document, message: str) -> Problem:
     return Problem(document.file, span.line, span.column, message)
 
 
-_NOT_OURS = "its switches are run by the cloud, and nothing here knows how they are set"
+CLOUD_SWITCHES = "its switches are run by the cloud, and nothing here knows how they are set"
 
 
 def require_own_switches(fabrics: Sequence[Fabric]) -> None:
@@ -147,7 +147,7 @@ def require_own_switches(fabrics: Sequence[Fabric]) -> None:
         InputError: every such fabric.
     """
     problems = [
-        Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {_NOT_OURS}")
+        Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {CLOUD_SWITCHES}")
         for fabric in fabrics
         if fabric.managed is not None
     ]
@@ -168,7 +168,7 @@ def intent_of_switches(document: Document) -> LoadedIntent:
         raise InputError([no_fabric(document)])
     transport = document.data.get("transport") if is_intent(document) else None
     if transport in TRANSPORTS:
-        raise InputError([at_transport(document, f"transport: {transport}: {_NOT_OURS}")])
+        raise InputError([at_transport(document, f"transport: {transport}: {CLOUD_SWITCHES}")])
     return load_intent(document)
 
 

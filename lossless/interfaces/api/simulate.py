@@ -12,7 +12,7 @@ from lossless.analysis.simulation.question.request import (
     Question,
     SimulationRequest,
 )
-from lossless.ground.basics.errors import LosslessError, ScenarioError
+from lossless.ground.basics.errors import InputError, LosslessError, ScenarioError
 from lossless.ground.basics.units import suggestion
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
 from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, RAIL_TRAFFIC, Workload
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.simulation.study.answer import SimulationResult
+    from lossless.analysis.simulation.study.calculated_load import CalculatedLoad
+    from lossless.ground.basics.findings import MissingInput
     from lossless.model.fabric.cluster import DeclaredWorkload
     from lossless.model.fabric.view import View
 
@@ -63,7 +65,13 @@ def simulate(
     from lossless.interfaces.api.fabrics import fabrics_to_simulate
     from lossless.model.fabric.view import View
 
-    views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]
+    try:
+        views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]
+    except InputError:
+        without = _without_model(path, options, ask)
+        if without is None:
+            raise
+        return (without,)
     closed = [fabric_verdict(view) for view in views]
     if ask is None:
         results = [SimulationResult(verdict) for verdict in closed]
@@ -77,6 +85,36 @@ def simulate(
         others = other_classes(view, ask.question) if answered.runs else ()
         results.append(SimulationResult(verdict, *answered, other_classes=others))
     return _with_peaks(views, results, captures, options)
+
+
+def _without_model(
+    path: str | PathLike[str], options: Options, ask: SimulationRequest | None
+) -> SimulationResult | None:
+    """Return the load of an intent whose switches the model does not have, a subnet's or a cloud's; None for others."""
+    from lossless.analysis.buffers.verdict import FabricVerdict
+    from lossless.analysis.simulation.study.answer import SimulationResult, why_not
+    from lossless.formats.inputs.intents import CLOUD_SWITCHES, declaration_of, is_intent
+    from lossless.ground.basics.findings import MissingInput
+    from lossless.interfaces.api.fabrics import documents_at
+
+    documents, errors = documents_at(path, options)
+    if errors or len(documents) != 1 or not is_intent(documents[0]):
+        return None
+    declared = declaration_of(documents[0], options.profile_dirs, errors)
+    reason = f"transport: {documents[0].data.get('transport')}: {CLOUD_SWITCHES}"
+    load: CalculatedLoad | MissingInput = MissingInput(reason)
+    if declared.subnet is not None:
+        reason = "an InfiniBand subnet has credits instead of PFC, and no thresholds of buffers"
+        if (missing := why_not()) is not None:
+            load = MissingInput(missing)
+        else:
+            from lossless.analysis.simulation.study.calculated_load import subnet_load
+
+            load = subnet_load(declared.subnet, reason)
+    elif declared.fabric is None or declared.fabric.managed is None:
+        return None
+    closed = FabricVerdict("not checked", (), (), (), (reason,))
+    return SimulationResult(closed, not_run=reason, loads=() if ask is None else (load,))
 
 
 def _with_peaks(

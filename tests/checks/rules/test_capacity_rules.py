@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.topology.bisection import fabric_capacity
-from lossless.analysis.topology.failures import left_without_links, left_without_switches
+from lossless.analysis.topology.bisection import fabric_capacity, left_without_links, left_without_switches
 from lossless.api import Report, lint_documents, load_fabrics
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load

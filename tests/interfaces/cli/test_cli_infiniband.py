@@ -54,7 +54,6 @@ def test_every_transport_has_a_model_and_a_way_to_resolve_it() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        ("simulate", "fabric.yaml"),
         ("headroom", "fabric.yaml"),
         ("trace", "fabric.yaml", "--from", "host1", "--to", "host2", "--dscp", "26"),
         ("sweep", "fabric.yaml", "--vary", "kmin=100KiB,200KiB"),
@@ -65,6 +64,13 @@ def test_what_asks_for_pauses_and_buffers_says_that_a_subnet_has_none(
     command: tuple[str, ...], site: Cli
 ) -> None:
     assert site(*command) == (2, "", NO_FABRIC)
+
+
+def test_simulate_has_the_load_of_a_subnet_and_checks_nothing(cli: Cli) -> None:
+    outcome = cli("simulate", str(EXAMPLE), "-q")
+    assert outcome.code == 2
+    assert outcome.out.startswith("verdict: not checked\nload: carried, by calculation\n")
+    assert "packet-level model: not run\n  an InfiniBand subnet has credits" in outcome.out
 
 
 def test_the_topology_of_a_subnet_is_counted_and_drawn(cli: Cli, tmp_path: Path) -> None:

@@ -414,14 +414,14 @@ class EcmpRoutes:
             raise ScenarioError(f"no path leads from {names[source]} to {names[target]}")
         nodes = [source, first]
         while nodes[-1] != last:
-            nodes.append(rng.choice(self._nearer_to(last, nodes[-1])))
+            nodes.append(rng.choice(self.nearer(last, nodes[-1])))
         return (*nodes, target)
 
     def choices(self, first: int, last: int) -> int:
         """Return the number of links that a switch chooses among towards another."""
-        return len(self._nearer_to(last, first)) if first != last else 0
+        return len(self.nearer(last, first)) if first != last else 0
 
-    def _nearer_to(self, last: int, node: int) -> list[int]:
+    def nearer(self, last: int, node: int) -> list[int]:
         """Return the neighbors of a switch that are nearer to switch ``last``, one entry for each link."""
         if (last, node) not in self._nearer:
             far = self._distances(last)

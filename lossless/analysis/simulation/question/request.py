@@ -256,6 +256,14 @@ def _choice(question: Question, switch: Switch) -> LoadBalancing:
     return dict(question.by_tier).get(tier.word if tier else "switch", question.load_balancing or "ecmp")
 
 
+def spreads_at(question: Question, switch: Switch) -> bool:
+    """Return whether a switch spreads the packets of each flow: by packet, not by flow or by flowlets.
+
+    A flow that always has packets to send makes no gap for a flowlet, and keeps the link of its first packet.
+    """
+    return _CHOICES[_choice(question, switch)] in ("adaptive", "hash")
+
+
 def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
     """Return the levels of adaptive routing of a switch, by the rate of its fastest port; None without such routing."""
     if _CHOICES[_choice(question, topology.switch_of[node])] not in ("adaptive", "flowlets"):

@@ -58,6 +58,13 @@ WITHIN_RAILS, ACROSS_RAILS = "traffic within rails", "traffic across rails"
 """Where NIC ports of a fabric with rails send to, in reports."""
 
 
+def across_rails(built: SimTopology, question: Question) -> str:
+    """Return whether traffic crosses rails, in words; empty in a fabric without rails, and for listed transfers."""
+    if not built.rail_of or question.moves:
+        return ""
+    return WITHIN_RAILS if question.traffic == "rail" else ACROSS_RAILS
+
+
 def assumptions(
     built: SimTopology,
     question: Question,
@@ -179,9 +186,7 @@ class Scenario(NamedTuple):
     @property
     def rails(self) -> str:
         """Whether traffic crosses rails, in words; empty in a fabric without rails, and for listed transfers."""
-        if not self.topology.rail_of or self.question.moves:
-            return ""
-        return WITHIN_RAILS if self.question.traffic == "rail" else ACROSS_RAILS
+        return across_rails(self.topology, self.question)
 
     @property
     def watchdogs(self) -> tuple[SimWatchdog, ...]:
@@ -212,6 +217,38 @@ class Scenario(NamedTuple):
 def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
     """Return a key that identically configured ports of identical switches share."""
     return id(switch.ports), id(port.qos)
+
+
+class Participants(NamedTuple):
+    """The NIC ports that take part in a question about a fabric, and the paths between them; nothing of its buffers."""
+
+    question: Question
+    topology: SimTopology
+    routes: EcmpRoutes
+    nics: tuple[int, ...]
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The NIC ports in groups that exchange traffic."""
+        return self.topology.exchanging(self.nics, self.question.traffic)
+
+
+def participants(view: View, question: Question) -> Participants | MissingInput:
+    """Return the NIC ports and paths of a question, whatever is known of buffers and classes.
+
+    Raises:
+        ScenarioError: the question is invalid for this fabric.
+    """
+    _check(question)
+    question = as_declared(question, view.fabric.packet_order, view.fabric.congestion)
+    built = sim_topology(view, _failed(view, question.failed))
+    if isinstance(built, MissingInput):
+        return built
+    if len(built.nics) < 2:
+        return MissingInput("fewer than two links lead to NICs")
+    routes = EcmpRoutes(built)
+    nics = _nics(built, routes, question, _target(built, question))
+    return nics if isinstance(nics, MissingInput) else Participants(question, built, routes, nics)
 
 
 def scenario(view: View, question: Question) -> Scenario | MissingInput:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
     from lossless.analysis.simulation.question.request import Question
     from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.calculated_load import CalculatedLoad
     from lossless.analysis.simulation.study.load import Load
     from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, PeakComparison, SeedResult
     from lossless.analysis.simulation.study.recording import Recording
@@ -76,7 +77,7 @@ class Answer(NamedTuple):
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
     pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
-    loads: tuple[Load | MissingInput, ...] = ()
+    loads: tuple[Load | CalculatedLoad | MissingInput, ...] = ()
 
 
 class SimulationResult(NamedTuple):
@@ -94,7 +95,7 @@ class SimulationResult(NamedTuple):
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
     pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
-    loads: tuple[Load | MissingInput, ...] = ()
+    loads: tuple[Load | CalculatedLoad | MissingInput, ...] = ()
     other_classes: tuple[str, ...] = ()
     peaks: tuple[PeakComparison, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -121,7 +122,7 @@ def answer(view: View, request: SimulationRequest) -> Answer:
         ScenarioError: the request is invalid, or would take too long.
     """
     if (reason := why_not()) is not None:
-        return Answer(not_run=reason)
+        return Answer(not_run=reason, loads=(MissingInput(reason),) if request.pfc_load else ())
     from lossless.analysis.simulation.study.advice import advice
     from lossless.analysis.simulation.study.verdict import run_verdict
 
@@ -130,10 +131,11 @@ def answer(view: View, request: SimulationRequest) -> Answer:
     recordings: list[Recording] = []
     reasons: list[str] = []
     pfc_loads: list[PfcLoad | MissingInput] = []
-    loads: list[Load | MissingInput] = []
+    loads: list[Load | CalculatedLoad | MissingInput] = []
     for part, scenario in scenarios_of(view, request.question):
         if isinstance(scenario, MissingInput):
             reasons.append(scenario.reason)
+            loads += _by_calculation(part, request, scenario.reason)
             continue
         results, reaction_limit = run_study(part, scenario, request)
         verdicts.append(run_verdict(results, advice(part, results, request.limits), reaction_limit))
@@ -141,7 +143,10 @@ def answer(view: View, request: SimulationRequest) -> Answer:
         if request.pfc_load and not scenario.is_lossy:
             load, pfc_load = load_of(part, results, request, with_causes=True)
             pfc_loads.append(pfc_load)
-            loads += [] if load is None else [load]
+            by_paths = _by_calculation(part, request, load.reason) if isinstance(load, MissingInput) else []
+            loads += by_paths or ([] if load is None else [load])
+        else:
+            loads += _by_calculation(part, request, _LOSSY)
     not_run = "; ".join(dict.fromkeys(reasons)) or None
     return Answer(tuple(verdicts), not_run, tuple(recordings), tuple(pfc_loads), tuple(loads))
 
@@ -172,6 +177,17 @@ def load_of(
         not_run = MissingInput(f"a permutation cannot be run: {error}")
         return not_run, unknown or not_run
     return load, unknown or pfc
+
+
+def _by_calculation(
+    view: View, request: SimulationRequest, reason: str
+) -> list[CalculatedLoad | MissingInput]:
+    """Return the load of an intent's fabric by calculation where a run would show it after a stress test, else none."""
+    from lossless.analysis.simulation.study.calculated_load import calculated_load
+
+    if not (request.pfc_load and view.fabric.declared and _is_stress_test(request.question)):
+        return []
+    return [calculated_load(view, _permutation(request.question), reason)]
 
 
 def _is_stress_test(question: Question) -> bool:
@@ -438,4 +454,5 @@ def _spot_of(name: str) -> PortRef:
     return PortRef(switch, port)
 
 
+_LOSSY = "loss and congestion control of a class that may lose frames are not in it; --workload permutation runs them"
 _NOBODY_SLOWS_DOWN = "no congestion control runs: PFC carries what load there is"

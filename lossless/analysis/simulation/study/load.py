@@ -13,18 +13,27 @@ may differ.
 
 from __future__ import annotations
 
-import random
 from functools import partial
 from itertools import pairwise
-from statistics import median, quantiles
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.analysis.simulation.engine.run import Simulation
-from lossless.analysis.simulation.question.instance import instantiate, transfers_in_groups
+from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.request import chooses, spread_ideally
+from lossless.analysis.simulation.study.calculated_load import (
+    LEAST_COST,
+    LEAST_LAST,
+    LEAST_MEAN,
+    IpPaths,
+    SharingExpectation,
+    choice_in_words,
+    expectation,
+    mean_and_slowest,
+)
 from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.study import (
@@ -36,7 +45,6 @@ from lossless.analysis.simulation.study.study import (
     without_loss,
 )
 from lossless.analysis.simulation.study.verdict import Range, describe
-from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -44,26 +52,15 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.analysis.simulation.question.request import Limits, Question
+    from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import SeedResult
 
 SEEDS = 3
 """Random seeds: each is another choice of who sends to whom, and of paths."""
-LEAST_MEAN = 0.9
-LEAST_LAST = 0.8
-"""Shares of ideal spreading from which a load counts as carried: the mean flow rate, and the time of the last flow.
-
-Conventions of this project: no public source states them. A job waits for the last flow of each step, so at 0.8 its
-network time is a quarter longer than the topology allows."""
-LEAST_COST = 0.05
-"""Share of ideal spreading from which a difference between two runs is named as a cause, chosen for this tool. Seeds
-of one fabric differ by about as much."""
 WINDOW_STEPS, STEADY_STEPS = 8, 2
 """Length of the run in which all flows send, in steps at line rate: with congestion control, whose rates move, and
 without. The second half of it is the window: DCQCN starts at line rate, and settles in the first."""
-_DRAWS = 48
-"""Draws of the hash for the expectation of ECMP."""
 
 
 class LoadRun(NamedTuple):
@@ -83,19 +80,6 @@ class LoadRun(NamedTuple):
     time_in_pause: float
 
 
-class EcmpExpectation(NamedTuple):
-    """The flow rates of hashing alone, by calculation: max-min fair rates over many draws of the hash, each a share.
-
-    ``choices`` is the number of links that the first switch of a flow chooses among; the ranges are from the lowest to
-    the highest tenth of the draws, around the median.
-    """
-
-    choices: int
-    draws: int
-    mean: Range
-    slowest_tenth: Range
-
-
 class Load(NamedTuple):
     """The load of a permutation of the NIC ports of a fabric: the runs, each with one cost more than the one before.
 
@@ -110,7 +94,7 @@ class Load(NamedTuple):
     of_line_rate: float
     window_us: tuple[float, float]
     runs: tuple[LoadRun, ...]
-    expected: EcmpExpectation | None
+    expected: SharingExpectation | None
     stand_ins: tuple[str, ...] = ()
 
     @property
@@ -176,7 +160,7 @@ def load_of(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> 
         ideal.of_line_rate,
         (end_us / 2, end_us),
         tuple(runs),
-        None if chooses(scenario.question) else _expected(scenario, ideal),
+        _expected(scenario, ideal),
         tuple(
             control.name
             for control in scenario.rate_controls
@@ -206,7 +190,7 @@ def _conditions(scenario: Scenario) -> Iterator[_Condition]:
     """Yield the conditions of a permutation, each with one cost more, up to the declared one."""
     question, alone = scenario.question, scenario._replace(dcqcn_of=dict.fromkeys(scenario.nics))
     yield _Condition("ideal spreading", "", alone._replace(question=spread_ideally(question)), roomy=True)
-    choice = _choice(question)
+    choice = choice_in_words(question)
     if not chooses(question):
         yield _Condition(f"{choice}, PFC alone", "hash collisions", alone)
     else:
@@ -217,14 +201,6 @@ def _conditions(scenario: Scenario) -> Iterator[_Condition]:
             yield _Condition(f"{choice}, PFC alone", "packets out of order", alone)
     if scenario.dcqcn is not None:
         yield _Condition(f"{choice}, DCQCN", "rate control", scenario)
-
-
-def _choice(question: Question) -> str:
-    if not chooses(question):
-        return "ECMP"
-    return ", ".join(f"{choice} at {role} switches" for role, choice in question.by_tier) or str(
-        question.load_balancing
-    )
 
 
 class _Ideal(NamedTuple):
@@ -286,7 +262,7 @@ def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[f
         flows = simulation.state.flows
         delivered.append(flows["expected_psn"][flows["counts"] == 1].copy())
     rates_bps = (delivered[1] - delivered[0]) * 8e9 / (end_ns / 2)
-    return _mean_and_slowest(rates_bps / _ideal_rates_bps(instance.network, ideal))
+    return mean_and_slowest(rates_bps / _ideal_rates_bps(instance.network, ideal))
 
 
 def _ideal_rates_bps(network: SimNetwork, ideal: _Ideal) -> Any:
@@ -300,61 +276,14 @@ def _ideal_rates_bps(network: SimNetwork, ideal: _Ideal) -> Any:
     ])  # fmt: skip
 
 
-def _mean_and_slowest(shares: Any) -> tuple[float, float]:
-    slowest = np.sort(shares)[: max(1, len(shares) // 10)]
-    return float(shares.mean()), float(slowest.mean())
-
-
 def _range(values: Sequence[float]) -> Range:
     return Range(min(values), median(values), max(values))
 
 
-def _expected(scenario: Scenario, ideal: _Ideal) -> EcmpExpectation | None:
-    """Return the flow rates of hashing by calculation, as parts of the ideal ones, None where no flow has a choice."""
-    routes, wires = scenario.routes, scenario.topology.wires
-    between = grouped((frozenset((wire.a, wire.b)), at) for at, wire in enumerate(wires))
-    leaf_pairs: set[tuple[int, int]] = set()
-    shares = []
-    for draw in range(_DRAWS):
-        rng = random.Random(draw)
-        taken: list[list[tuple[int, int]]] = []
-        for move in transfers_in_groups("permutation", scenario.groups, scenario.target, 1, rng):
-            nodes = routes.path(move.source, move.target, rng)
-            leaf_pairs.add((nodes[1], nodes[-2]))
-            taken.append([(rng.choice(between[frozenset(pair)]), pair[0]) for pair in pairwise(nodes)])
-        rates_bps = fair_rates_bps(taken, [wire.rate_bps for wire in wires])
-        most_bps = [min(wires[path[0][0]].rate_bps, wires[path[-1][0]].rate_bps) for path in taken]
-        shares.append(_mean_and_slowest(rates_bps / (np.array(most_bps) * ideal.of_line_rate)))
-    choices = max(routes.choices(*pair) for pair in leaf_pairs)
-    if choices < 2:
-        return None
-    return EcmpExpectation(choices, _DRAWS, *(_tenths([share[at] for share in shares]) for at in (0, 1)))
-
-
-def fair_rates_bps(taken: Sequence[Sequence[tuple[int, int]]], rates_bps: Sequence[float]) -> Any:
-    """Return the max-min fair rate of each flow; a path has the number of each link and the node that sends over it."""
-    number: dict[tuple[int, int], int] = {}
-    steps = [(flow, number.setdefault(step, len(number))) for flow, path in enumerate(taken) for step in path]
-    flow_of, link_of = np.array(steps).T
-    left = np.array([float(rates_bps[wire]) for wire, _ in number])
-    fair, is_open = np.zeros(len(taken)), np.ones(len(taken), bool)
-    while is_open.any():
-        going = is_open[flow_of]
-        many = np.bincount(link_of[going], minlength=len(left))
-        share = np.divide(left, many, out=np.full(len(left), np.inf), where=many > 0)
-        # Links with the least share are full: their flows keep this rate, and use the other links by it.
-        full = share <= share.min() * (1 + 1e-9)
-        ending = np.zeros(len(taken), bool)
-        ending[flow_of[going & full[link_of]]] = True
-        fair[ending] = share.min()
-        left -= share.min() * np.bincount(link_of[ending[flow_of]], minlength=len(left))
-        is_open &= ~ending
-    return fair
-
-
-def _tenths(values: Sequence[float]) -> Range:
-    lowest, *_, highest = quantiles(values, n=10)
-    return Range(lowest, median(values), highest)
+def _expected(scenario: Scenario, ideal: _Ideal) -> SharingExpectation | None:
+    """Return the flow rates by calculation as switches choose links, None where no flow has a choice."""
+    paths = IpPaths(scenario.question, scenario.topology, scenario.routes)
+    return expectation(paths, scenario.groups, ideal.of_line_rate)
 
 
 def pfc_load(scenario: Scenario, seeds: Sequence[SeedResult]) -> PfcLoad:

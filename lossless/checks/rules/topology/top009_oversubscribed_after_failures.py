@@ -47,7 +47,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
+from lossless.analysis.topology.bisection import left_without_links, left_without_switches, ratio
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.model import Tier

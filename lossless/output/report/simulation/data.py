@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.verdict import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
+from lossless.analysis.buffers.verdict import (
+    MOST_NICS_PAUSED,
+    MOST_TIME_IN_PAUSE,
+    NOT_COMPUTED,
+    NOT_EVALUATED,
+)
 from lossless.ground.basics.findings import MissingInput
 from lossless.output.report.plain import plain
 
@@ -13,6 +18,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.verdict import PfcLoad
     from lossless.analysis.simulation.study.answer import SimulationResult
+    from lossless.analysis.simulation.study.calculated_load import CalculatedLoad
     from lossless.analysis.simulation.study.load import Load
     from lossless.analysis.simulation.study.sweep import Sweep, SweepRow
     from lossless.analysis.simulation.study.verdict import RunVerdict
@@ -43,10 +49,10 @@ def run_data(run: RunVerdict) -> Data:
     return {name: value for name, value in plain(run).items() if name != "causes"}
 
 
-def carried_data(load: Load | MissingInput) -> Data:
+def carried_data(load: Load | CalculatedLoad | MissingInput) -> Data:
     """Return whether a permutation is carried, or why that is unknown."""
     if isinstance(load, MissingInput):
-        return {"verdict": NOT_EVALUATED, "reason": load.reason}
+        return {"verdict": NOT_COMPUTED, "reason": load.reason}
     return {"verdict": load.verdict, **plain(load), "causes": list(load.causes)}
 
 

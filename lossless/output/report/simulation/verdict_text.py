@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.verdict import MOST_NICS_PAUSED, MOST_TIME_IN_PAUSE, NOT_EVALUATED
+from lossless.analysis.buffers.verdict import (
+    MOST_NICS_PAUSED,
+    MOST_TIME_IN_PAUSE,
+    NOT_COMPUTED,
+    NOT_EVALUATED,
+)
 from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
         PortVerdict,
     )
     from lossless.analysis.simulation.study.answer import SimulationResult
+    from lossless.analysis.simulation.study.calculated_load import CalculatedLoad as Calculated
     from lossless.analysis.simulation.study.load import Load
     from lossless.analysis.simulation.study.measure import PeakComparison
     from lossless.analysis.simulation.study.study import BesideVerdict
@@ -88,11 +94,15 @@ def _lines(run: RunVerdict, style: TextStyle) -> Iterator[str]:
 _RUNS = ("traffic", "mean flow rate", "slowest tenth", "last flow", "worst NIC in pause")
 
 
-def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
+def carried_text(load: Load | Calculated | MissingInput, style: TextStyle = PLAIN) -> str:
     """Return the verdict on a permutation as text: a row for each run, the cost of each cause, shares by hashing."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
-        return f"{LABELS['load']}: {NOT_EVALUATED}\n{wrapped(load.reason, style, '  ')}"
+        return wrapped(f"{LABELS['load']}: {NOT_COMPUTED}: {load.reason}", style)
+    from lossless.analysis.simulation.study.calculated_load import CalculatedLoad  # with NumPy, as loads have
+
+    if isinstance(load, CalculatedLoad):
+        return _calculated_text(load, style)
     seeds = f"{load.seeds} seed{'s' if load.seeds > 1 else ''}"
     line_rate = f"{load.of_line_rate:.0%}"
     part = "" if line_rate == "100%" else f", {line_rate} of the NICs' line rate"
@@ -117,8 +127,8 @@ def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
     if load.expected is not None:
         seen = load.expected
         expected = (
-            f"hashing onto {seen.choices} links is expected to give {_spread(seen.mean)} on average, and "
-            f"{_spread(seen.slowest_tenth)} to the slowest tenth"
+            f"{'spreading over' if seen.divides else 'hashing onto'} {seen.choices} links is expected to give "
+            f"{_spread(seen.mean)} on average, and {_spread(seen.slowest_tenth)} to the slowest tenth"
         )
         lines.append(wrapped(expected, style, "  "))
     lines += [
@@ -133,6 +143,21 @@ def carried_text(load: Load | MissingInput, style: TextStyle = PLAIN) -> str:
             )
         )
     return "\n".join(lines)
+
+
+def _calculated_text(load: Calculated, style: TextStyle) -> str:
+    """Return a load by calculation: its conditions, what each costs, and what is not in it."""
+    line_rate = f"{load.of_line_rate:.0%}"
+    part = "" if line_rate == "100%" else f", {line_rate} of the NICs' line rate"
+    where = f"{load.scenario}; max-min fair shares of what the topology carries under ideal spreading{part}"
+    rows = [(run.name, _spread(run.mean), _spread(run.slowest_tenth)) for run in load.runs]
+    lines = [
+        f"{LABELS['load']}: {load.verdict}",
+        wrapped(where, style, "  "),
+        table([_RUNS[:3], *rows], style, "  "),
+    ]
+    notes = (*(f"cost of {cause}" for cause in load.causes), *load.assumed, f"of paths alone: {load.reason}")
+    return "\n".join([*lines, *(wrapped(note, style, "  ") for note in notes)])
 
 
 def _spread(share: Range) -> str:
@@ -372,8 +397,9 @@ def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
     if limiting:
         yield wrapped(f"limiting port: {limiting}", style)
     for name, loads in (("load", result.loads), ("pfc_load", result.pfc_loads)):
+        missing = NOT_COMPUTED if name == "load" else NOT_EVALUATED
         for load in loads[:1]:
-            yield f"{LABELS[name]}: {NOT_EVALUATED if isinstance(load, MissingInput) else load.verdict}"
+            yield f"{LABELS[name]}: {missing if isinstance(load, MissingInput) else load.verdict}"
 
 
 def _limiting_run(runs: Sequence[RunVerdict]) -> str | None:
