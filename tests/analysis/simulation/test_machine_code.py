@@ -23,15 +23,56 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return made
 
 
-@pytest.mark.parametrize("part", [0, 1], ids=["itself", "above"])
-def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, part: int) -> None:
-    (folder, folder.parent)[part].chmod(0o777)
+PARTS = pytest.mark.parametrize("part", [0, 1], ids=["itself", "above"])
+
+
+@PARTS
+@pytest.mark.parametrize("mode", [0o720, 0o770, 0o702, 0o777], ids=oct)
+def test_a_folder_that_its_group_or_others_may_write_to_is_not_used(
+    folder: Path, part: int, mode: int
+) -> None:
+    (folder, folder.parent)[part].chmod(mode)
     assert cache_folder() is None
 
 
+@PARTS
+def test_a_folder_that_others_may_read_is_used(folder: Path, part: int) -> None:
+    (folder, folder.parent)[part].chmod(0o755)
+    assert cache_folder() == folder
+
+
+@PARTS
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
-def test_a_folder_of_somebody_else_is_not_used(folder: Path) -> None:
-    os.chown(folder, 12345, 12345)
+def test_a_folder_of_somebody_else_is_not_used(folder: Path, part: int) -> None:
+    os.chown((folder, folder.parent)[part], 12345, 12345)
+    assert cache_folder() is None
+
+
+def test_no_umask_makes_a_folder_that_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each user has a group of its own, new folders are writable to that group."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    usual = os.umask(0o002)
+    try:
+        assert cache_folder() is not None
+    finally:
+        os.umask(usual)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_a_folder_for_temporary_files_that_somebody_else_made_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its owner could exchange what is below it, whoever that belongs to."""
+    for name in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    made = cache_folder()
+    assert made is not None
+    assert made.parent.parent == tmp_path
+    os.chown(made.parent, 12345, 12345)
     assert cache_folder() is None
 
 

@@ -114,29 +114,33 @@ def cache_folder() -> Path | None:
     ):
         digest.update(source.read_bytes())
     for base in _bases():
-        folder = base / "lossless" / f"kernels-{digest.hexdigest()[:16]}"
+        folder = base / f"kernels-{digest.hexdigest()[:16]}"
         try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
+            base.parent.mkdir(parents=True, exist_ok=True)
+            for each in (base, folder):
+                each.mkdir(mode=0o700, exist_ok=True)
         except OSError:
             continue
-        if os.access(folder, os.W_OK) and all(map(_is_ours, (folder, folder.parent))):
+        if os.access(folder, os.W_OK) and all(map(_is_ours, (folder, base))):
             return folder
     return None
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether a folder is this user's and not writable by all others; the files in it are executed."""
+    """Return whether a folder is this user's, and neither its group nor others may write: its files are executed."""
     status = folder.stat(follow_symlinks=False)
-    return status.st_uid == os.getuid() and not status.st_mode & stat.S_IWOTH
+    return status.st_uid == os.getuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return the folders in which the cache may be created, the best first: one that the environment has, else ours."""
+    """Return our own folders in which the cache may be, the best first: of the environment, else of the user.
+
+    One in the folder for temporary files is there by itself: whoever owned a folder above it could exchange it.
+    """
     stated = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if stated:
-        return (Path(stated),)
+        return (Path(stated) / "lossless",)
     own: tuple[Path, ...] = ()
     with suppress(RuntimeError):
-        own = (Path.home() / ".cache",)
+        own = (Path.home() / ".cache" / "lossless",)
     return (*own, Path(tempfile.gettempdir()) / f"lossless-{os.getuid()}")
