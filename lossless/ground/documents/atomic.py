@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError, RenderError
 from lossless.ground.basics.files import beginning, is_held
 from lossless.ground.basics.limits import FILE_BYTES
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import listed
 from lossless.ground.documents.folder import Folder, passing_name, write_whole, written_place
 from lossless.ground.documents.text import UTF8_MARK, decode
 
@@ -21,12 +23,20 @@ if TYPE_CHECKING:
 
 
 class _Staged(NamedTuple):
-    """A staged file: its folder, its temporary name there, its path below it, and whether it replaces a file."""
+    """A staged file: its folder, its temporary name there, its path below it, and the status of a file it replaces."""
 
+    path: str
     folder: Folder
     waiting: str
     place: str
-    replaces: bool
+    replaced: os.stat_result | None
+
+
+class _Move(NamedTuple):
+    """A staged file that is moved into its place, and what was there: None for nothing, or what cannot be read."""
+
+    file: _Staged
+    before: bytes | None
 
 
 def require_writable(path: str) -> None:
@@ -47,20 +57,21 @@ def require_writable(path: str) -> None:
 def write_all(
     contents: Mapping[str, str | bytes], *, make_folders: bool = False, within: str | None = None
 ) -> None:
-    """Write several files, each whole, in their order; if one cannot be staged, none is changed.
+    """Write several files, each whole, in their order: all of them, or none.
 
-    If one cannot be moved into its place, new files before it are removed again. A link is followed where it leads to a
-    place of its repository or folder (:func:`~lossless.ground.documents.folder.written_place`), the mode is kept, for
-    root the owner too, and a pipe or a device is written to directly; but below the folder ``within`` no link is
-    followed. Where the process is killed, each file is as it was or as it is to be, and a later process that writes to
-    that folder removes what was staged.
+    If one cannot be moved into its place, those before it are put back as they were; what went into a pipe stays there.
+    A link is followed where it leads to a place of its repository or folder
+    (:func:`~lossless.ground.documents.folder.written_place`), the mode is kept, for root the owner too, and a pipe or a
+    device is written to directly; but below the folder ``within`` no link is followed. Where the process is killed,
+    each file is as it was or as it is to be, and a later process that writes to that folder removes what was staged.
 
     Raises:
-        RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``.
+        RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``. It names the
+            files that could not be put back either.
     """
     folders: dict[str, Folder] = {}
     staged: dict[str, _Staged] = {}
-    new: list[_Staged] = []
+    moves: list[_Move] = []
     path = ""
     try:
         places = {path: _place(path, within) for path in contents}
@@ -73,19 +84,21 @@ def write_all(
         for path, content in contents.items():
             if path in staged:
                 file = staged[path]
+                moves.append(_Move(file, _content(file) if len(contents) > 1 else None))
                 file.folder.take(file.place, file.folder, file.waiting)
-                new.append(staged.pop(path))
+                del staged[path]
             else:
                 _pour(path, _raw(content))
-        new.clear()
+        moves.clear()
     except OSError as error:
-        raise RenderError(f"{path}: cannot be written: {error.strerror}") from error
+        lost = _put_back(moves)
+        also = f"; {listed(lost)} cannot be put back, and has its new content" if lost else ""
+        raise RenderError(f"{path}: cannot be written: {error.strerror}{also}") from error
     finally:
+        # What else ends it may come right behind a move.
+        _put_back(moves)
         for each in staged.values():
             each.folder.remove(each.waiting)
-        for each in new:
-            if not each.replaces:
-                each.folder.remove(each.place)
         for folder in folders.values():
             folder.close()
 
@@ -120,7 +133,41 @@ def _stage(path: str, content: bytes, folder: Folder, place: str) -> _Staged:
         raise RenderError(f"{path}: cannot be written: it is a link")
     waiting = passing_name()
     folder.create(waiting, content, like=old)
-    return _Staged(folder, waiting, place, old is not None)
+    return _Staged(path, folder, waiting, place, old)
+
+
+def _content(file: _Staged) -> bytes | None:
+    """Return what a staged file will replace, None for nothing, and what is too large or not to be read.
+
+    It is kept in memory: a second name for the file would stay where the process is killed.
+    """
+    if file.replaced is None or file.replaced.st_size > FILE_BYTES:
+        return None
+    with suppress(OSError):
+        return file.folder.read(file.place)
+    return None
+
+
+def _put_back(moves: list[_Move]) -> list[str]:
+    """Undo moves, the last one first; return the paths of files that cannot be put back."""
+    lost = []
+    while moves:
+        file, before = moves.pop()
+        try:
+            if file.folder.status(file.waiting) is not None:
+                continue  # it was not moved
+            if file.replaced is None:
+                file.folder.remove(file.place)
+            elif before is None:
+                lost.append(file.path)
+            else:
+                file.folder.create(file.waiting, before, like=file.replaced)
+                file.folder.take(file.place, file.folder, file.waiting)
+        except OSError:
+            with suppress(OSError):
+                file.folder.remove(file.waiting)
+            lost.append(file.path)
+    return lost
 
 
 def _raw(content: str | bytes) -> bytes:
@@ -155,6 +202,31 @@ def rewrite(file: str, before: str, after: str) -> None:
         ChangedMeanwhileError: it no longer contains ``before``.
         LosslessError: it cannot be read or written; it is then unchanged.
     """
+    rewrite_all({file: (before, after)})
+
+
+def rewrite_all(texts: Mapping[str, tuple[str, str]]) -> None:
+    """Replace the texts of several files, as :func:`rewrite` does, in all of them or in none; each before and after.
+
+    Raises:
+        ChangedMeanwhileError: one no longer contains the text before.
+        LosslessError: one cannot be read or written; all are then unchanged.
+    """
+    write_all(
+        {
+            file: _unchanged_mark(file, before) + after.removeprefix(_MARK).encode()
+            for file, (before, after) in texts.items()
+        }
+    )
+
+
+def _unchanged_mark(file: str, before: str) -> bytes:
+    """Return the byte-order mark of a file that contains a text, empty if it has none.
+
+    Raises:
+        ChangedMeanwhileError: it contains another text.
+        LosslessError: it cannot be read.
+    """
     if is_held(file):
         raise LosslessError(f"{file}: is a pipe, which cannot be changed; name a file")
     try:
@@ -163,5 +235,4 @@ def rewrite(file: str, before: str, after: str) -> None:
         raise LosslessError(f"{file}: cannot be read: {error.strerror}") from error
     if decode(raw, file) != before.removeprefix(_MARK):
         raise ChangedMeanwhileError(f"{file} has changed since it was read; nothing was written")
-    mark = UTF8_MARK if raw.startswith(UTF8_MARK) else b""
-    write_all({file: mark + after.removeprefix(_MARK).encode()})
+    return UTF8_MARK if raw.startswith(UTF8_MARK) else b""

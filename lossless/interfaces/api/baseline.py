@@ -174,11 +174,11 @@ def fix(
     and not changed.
 
     Raises:
-        LosslessError: a file has changed meanwhile, or cannot be written.
+        LosslessError: a file has changed meanwhile, or cannot be written; all files are then as they were.
     """
     from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read
-    from lossless.ground.documents.atomic import require_writable, rewrite
+    from lossless.ground.documents.atomic import require_writable, rewrite_all
 
     found = found_at(paths, options)
     inputs = merged([Inputs(problems=found.problems), *map(read, found.candidates)])
@@ -199,8 +199,7 @@ def fix(
     if write:
         for file in changed:
             require_writable(file)
-        for file, texts in changed.items():
-            rewrite(file, *texts)
+        rewrite_all(changed)
     report = lint_inputs(inputs._replace(documents=(*fixed.documents, *apart)), options)
     return FixResult(changed, fixed.findings, fixed.refused, accounted(report, found))
 

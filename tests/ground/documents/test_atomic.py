@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import threading
 from pathlib import Path
@@ -107,13 +108,14 @@ def test_below_a_folder_no_link_is_followed(tmp_path: Path) -> None:
     assert names(tree) == ["leaf1", "leaf2"]
 
 
-def test_where_one_cannot_be_put_into_its_place_new_ones_before_it_go(tmp_path: Path) -> None:
+def test_where_one_cannot_be_put_into_its_place_those_before_it_are_put_back(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("old")
     (tmp_path / "folder").mkdir()
     paths = ("new", "kept", "folder")
     with pytest.raises(RenderError, match="folder: cannot be written: Is a directory"):
         write_all({str(tmp_path / name): "new" for name in paths})
     assert names(tmp_path) == ["folder", "kept"]
+    assert (tmp_path / "kept").read_text() == "old"
 
 
 def test_a_new_file_can_be_read_as_any_other(tmp_path: Path) -> None:
@@ -141,3 +143,111 @@ def test_what_cannot_be_written_is_known_beforehand(tmp_path: Path) -> None:
     with pytest.raises(RenderError, match=r"cannot be written: there is no folder .*/gone"):
         require_writable(str(tmp_path / "gone" / "a"))
     assert names(tmp_path) == []
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return content and mode of each file below a folder."""
+    return {
+        str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mode)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> dict[str, str]:
+    """Return new contents of five files in three folders, of which three replace others."""
+    for name in ("a", "below/b", "other/c"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"old {name}")
+        (tmp_path / name).chmod(0o640)
+    return {str(tmp_path / name): f"new {name}" for name in ("a", "new1", "below/b", "below/new2", "other/c")}
+
+
+@pytest.mark.parametrize("failing", range(1, 6))
+def test_whichever_move_fails_every_file_is_as_before(
+    several: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    moves, real = 0, os.rename
+
+    def rename(source: str, target: str, **folders: int) -> None:
+        nonlocal moves
+        moves += 1
+        if moves == failing:
+            raise OSError(28, "No space left on device", target)
+        real(source, target, **folders)
+
+    before = contents(tmp_path)
+    monkeypatch.setattr(os, "rename", rename)
+    path = [*several][failing - 1]
+    with pytest.raises(RenderError, match=rf"^{path}: cannot be written: No space left on device$"):
+        write_all(several)
+    assert moves >= failing
+    assert contents(tmp_path) == before
+    monkeypatch.undo()
+    write_all(several)
+    assert {str(tmp_path / name): file[0].decode() for name, file in contents(tmp_path).items()} == several
+
+
+def test_files_that_cannot_be_put_back_are_named(
+    several: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moves, real = 0, os.rename
+
+    def rename(source: str, target: str, **folders: int) -> None:
+        nonlocal moves
+        moves += 1
+        if moves > 2:
+            raise OSError(30, "Read-only file system", target)
+        real(source, target, **folders)
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(
+        RenderError, match=rf"below/b: cannot be written: .*; {tmp_path}/a cannot be put back"
+    ):
+        write_all(several)
+    assert (tmp_path / "a").read_text() == "new a"
+    assert names(tmp_path) == ["a", "below", "other"]
+
+
+@pytest.mark.parametrize("behind", [False, True], ids=["before", "behind"])
+@pytest.mark.parametrize("stopping", range(1, 6))
+def test_an_interrupt_at_a_move_leaves_every_file_as_before(
+    several: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopping: int, behind: bool
+) -> None:
+    moves, real = 0, os.rename
+
+    def rename(source: str, target: str, **folders: int) -> None:
+        nonlocal moves
+        moves += 1
+        if moves != stopping or behind:
+            real(source, target, **folders)
+        if moves == stopping:
+            raise KeyboardInterrupt
+
+    before = contents(tmp_path)
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(KeyboardInterrupt):
+        write_all(several)
+    assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_folder_that_goes_meanwhile_leaves_the_files_of_others_as_before(
+    several: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    """Its own files are gone with it, and those of the others stay."""
+    gone, moves, real = ("below", "other")[part], 0, os.rename
+
+    def rename(source: str, target: str, **folders: int) -> None:
+        nonlocal moves
+        moves += 1
+        if moves == 2:
+            shutil.rmtree(tmp_path / gone)
+        real(source, target, **folders)
+
+    before = {name: file for name, file in contents(tmp_path).items() if not name.startswith(gone)}
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(RenderError, match=f"{gone}/.*: cannot be written: No such file or directory"):
+        write_all(several)
+    assert contents(tmp_path) == before
