@@ -96,13 +96,11 @@ class LoadedManagedIntent(NamedTuple):
 
 
 def load_managed(document: Document) -> LoadedManagedIntent:
-    """Return the intent of a document that names a cloud's transport.
+    """Return the intent of a document that names a cloud's transport, and so could be read.
 
     Raises:
         InputError: every key and value that is invalid on such a fabric, each located, in the order of the file.
     """
-    if document.problems:
-        raise InputError(document.problems)
     problems = list(not_text(document, document.data))
     out_of_place = list(_out_of_place(document))
     problems += (_pointless(document, path) for path in out_of_place)

@@ -255,8 +255,8 @@ class _FabricResolver:
         known |= {end for ends in zip(*map(_named_ends, self.plan.bundles), strict=True) for end in ends}
         unknown = [end for end in declared if end not in known]
         if unknown:
-            at = [(end, self.loaded.origin("exceptions", end).key()) for end in unknown]
-            hints = ((end, origin, suggestion(end, sorted(known))) for end, origin in at)
+            at, names = [(end, self.loaded.origin("exceptions", end).key()) for end in unknown], sorted(known)
+            hints = ((end, origin, suggestion(end, names)) for end, origin in at)
             raise InputError(
                 self.loaded.problem(origin, f"exceptions: no link uses a port {end!r}{hint}")
                 for end, origin, hint in hints
