@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.answer import checked_scenario, parts, run_study, why_not
@@ -36,6 +36,7 @@ from lossless.formats.sonic.capabilities.updater_verdict import (
 from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied, harms, operations
 from lossless.ground.basics.errors import InputError, LosslessError
 from lossless.ground.basics.findings import SEVERITIES, MissingInput, Origin, RelatedPlace, grouped
+from lossless.ground.basics.limits import NESTING
 from lossless.ground.basics.processes import usable
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.patches import PatchFile, PatchShare
     from lossless.formats.sonic.capabilities.updater_verdict import PatchVerdict, UpdateRefusal
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding
+    from lossless.ground.basics.findings import Finding, Path
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.model import Fabric
 
@@ -208,14 +209,22 @@ def _checked_in_processes(
 if TYPE_CHECKING:
     Check = Callable[[Sequence[Document]], Sequence[Finding]]
 
+_Item = TypeVar("_Item")
+
 MOST_ROUNDS = 10
 """The most rounds of fixes: a fix may uncover another finding that can be fixed."""
+MOST_CHECKS = 100
+"""The most checks of a round, and edits of its documents: to find one of 1,000 fixes that causes a finding takes 20.
+
+The work of a round so grows with the files alone; where it ends, the fixes of a part are refused together.
+"""
 
 
 class FixedDocuments(NamedTuple):
     """Documents after fixes, and the findings that were fixed, in the order of their rounds.
 
-    ``refused`` are findings left as they are, since their fix would cause others, each with the first such code.
+    ``refused`` are findings left as they are, since their fix would cause others, each with the first such code: where
+    MOST_CHECKS cannot tell them apart, the fixes of several together.
     """
 
     documents: tuple[Document, ...]
@@ -246,23 +255,32 @@ def _round(
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
     """Return the documents after fixes, the findings that were fixed and refused, and those of a check after that.
 
-    The given findings are fixed together; where that causes a warning or error, one by one, without those that do.
+    The given findings are fixed together; where that causes a warning or error, by halves, without those that do.
     """
-    edited, fixed = edited_documents(by_file, fixable)
-    after = check(tuple(edited.values())) if fixed else before
-    if not _caused(before, after):
-        return edited, fixed, [], after
-    fixed, refused = [], []
-    for finding in fixable:
-        edited, made = edited_documents(by_file, [finding])
-        after = check(tuple(edited.values())) if made else before
+    fixed: list[Finding] = []
+    refused: list[tuple[Finding, str]] = []
+    waiting, checks = [fixable], 0
+    while waiting:
+        group = waiting.pop()
+        edited, made = edited_documents(by_file, group)
+        if not made:
+            continue
+        after, checks = check(tuple(edited.values())), checks + 1
         caused = _caused(before, after)
-        if caused:
-            refused.append((finding, caused[0]))
-        else:
+        if not caused:
             by_file, before = edited, after
             fixed += made
+        elif len(group) > 1 and checks < MOST_CHECKS:
+            waiting += _halves(group)
+        else:
+            refused += [(finding, caused[0]) for finding in made]
     return by_file, fixed, refused, before
+
+
+def _halves(group: list[_Item]) -> tuple[list[_Item], list[_Item]]:
+    """Return both halves of a group, the first one last, as the next to be taken off a list."""
+    middle = len(group) // 2
+    return group[middle:], group[:middle]
 
 
 def _caused(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
@@ -287,21 +305,40 @@ def edited_documents(
 
     A finding is left out whose edits are in a file beside these, or that a document's format cannot express.
     """
-    documents = dict(by_file)
-    touched: dict[str, list[ValueChange]] = {}
-    made = []
-    for finding in findings:
-        own = _changes(finding)
-        if not own.keys() <= documents.keys() or _in_the_way(own, touched):
-            continue
-        texts = {file: _after(documents[file], mine) for file, mine in own.items()}
-        whole = {file: text for file, text in texts.items() if text is not None}
-        if len(whole) == len(own):
-            made.append(finding)
-            for file, document in whole.items():
-                documents[file] = document
-                touched.setdefault(file, []).extend(own[file])
+    touched = _Touched()
+    apart = [
+        (finding, own)
+        for finding in findings
+        for own in [_changes(finding)]
+        if own.keys() <= by_file.keys() and touched.takes(own)
+    ]
+    documents, made = dict(by_file), []
+    waiting, tries = [apart], 0
+    while waiting:
+        group = waiting.pop()
+        edited, tries = _together(documents, [own for _, own in group]), tries + 1
+        if edited is not None:
+            documents |= edited
+            made += [finding for finding, _ in group]
+        elif len(group) > 1 and tries < MOST_CHECKS:
+            waiting += _halves(group)
     return documents, made
+
+
+def _together(
+    documents: Mapping[str, Document], several: Iterable[Mapping[str, Sequence[ValueChange]]]
+) -> dict[str, Document] | None:
+    """Return the documents that changes by file make, None if the format of one cannot express exactly these."""
+    by_file = grouped(
+        (file, change) for own in several for file, changes in own.items() for change in changes
+    )
+    edited: dict[str, Document] = {}
+    for file, changes in by_file.items():
+        document = _after(documents[file], changes)
+        if document is None:
+            return None
+        edited[file] = document
+    return edited
 
 
 def _after(document: Document, changes: Sequence[ValueChange]) -> Document | None:
@@ -312,26 +349,41 @@ def _after(document: Document, changes: Sequence[ValueChange]) -> Document | Non
     return None if text is None else load_text(text, document.file)
 
 
-def _in_the_way(own: dict[str, list[ValueChange]], touched: dict[str, list[ValueChange]]) -> bool:
-    """Return whether a fix changes a value at, above or below one that another fix has changed in another way."""
-    return any(
-        _overlap(change, other)
-        for file, changes in own.items()
-        for change in changes
-        for other in touched.get(file, ())
-    )
+class _Touched:
+    """The changes that fixes make so far, by place: which of them another fix would get in the way of."""
+
+    def __init__(self) -> None:
+        self._at: dict[tuple[str, Path], list[ValueChange]] = {}
+        self._above: set[tuple[str, Path]] = set()
+
+    def takes(self, own: Mapping[str, Sequence[ValueChange]]) -> bool:
+        """Add the changes of a fix; return False, and add none, where it changes a place of another in another way.
+
+        The place of a change is that of its value, and everything below it.
+        """
+        placed = [(file, change) for file, changes in own.items() for change in changes]
+        if any(self._meets(file, change) for file, change in placed):
+            return False
+        for file, change in placed:
+            same = self._at.setdefault((file, change.path), [])
+            if change not in same:
+                same.append(change)
+                self._above.update((file, change.path[:length]) for length in range(len(change.path)))
+        return True
+
+    def _meets(self, file: str, change: ValueChange) -> bool:
+        path = change.path
+        return (
+            (file, path) in self._above
+            or any((file, path[:length]) in self._at for length in range(len(path)))
+            or any(other != change for other in self._at.get((file, path), ()))
+        )
 
 
 def _changes(finding: Finding) -> dict[str, list[ValueChange]]:
     return grouped(
         (edit.origin.file, ValueChange(edit.origin.path, edit.action, edit.value)) for edit in finding.fix
     )
-
-
-def _overlap(change: ValueChange, other: ValueChange) -> bool:
-    """Return whether two different changes overlap: one is at, or below, the place of the other."""
-    short, long = sorted((change.path, other.path), key=len)
-    return change != other and long[: len(short)] == short
 
 
 def margins_between(then: Sequence[Fabric], now: Sequence[Fabric]) -> tuple[MarginChange, ...]:
@@ -417,16 +469,23 @@ def updater_answer(patch: PatchFile, done: PatchedConfiguration) -> PatchedDevic
     """Return the updater's predicted response to a patch of one device or ASIC."""
     running, verdict = in_database(done.share.document.data), done.verdict
     target = verdict.target or {}
+    touching = _OperationsByPath(done.share)
+
+    def refused(refusal: UpdateRefusal) -> PatchRefusal:
+        index = touching.of(tuple(map(str, refusal.path)))
+        line = None if index is None else patch.document.locate((index,)).line
+        return PatchRefusal(refusal.op, refusal.path, refusal.why, patch.document.file, line)
+
     return PatchedDevice(
         _device(done.share.document),
         len(done.share.operations),
         done.release,
         verdict.stage,
-        tuple(_refused(patch, done.share, refusal) for refusal in verdict.refusals),
+        tuple(map(refused, verdict.refusals)),
         move_phases(running, target) if verdict.accepted else (),
         verdict.ports_down,
         verdict.emptied,
-        tuple(_refused(patch, done.share, each) for each in kept_by_orchagent(operations(running, target))),
+        tuple(map(refused, kept_by_orchagent(operations(running, target)))),
         harms(running, target),
     )
 
@@ -438,41 +497,55 @@ def _device(document: Document) -> str:
     return (document.part.device if document.part else None) or named or document.shown
 
 
-def _refused(patch: PatchFile, share: PatchShare, refusal: UpdateRefusal) -> PatchRefusal:
-    """Return a refusal of the updater with the line of the operation that it is about, None without one."""
-    index = next(_touching(share, refusal.path), None)
-    line = None if index is None else patch.document.locate((index,)).line
-    return PatchRefusal(refusal.op, refusal.path, refusal.why, patch.document.file, line)
+class _OperationsByPath:
+    """The operations of a patch on one device or ASIC, found by the table, row and field that they change."""
+
+    def __init__(self, share: PatchShare) -> None:
+        self._at: dict[tuple[str, ...], int] = {}
+        self._below: dict[tuple[str, ...], tuple[int, int]] = {}
+        for operation in share.operations:
+            own, number = operation.path, operation.number
+            self._at.setdefault(own, number)
+            for length in range(2, min(len(own), NESTING) + 1):
+                longest = self._below.get(own[:length])
+                if longest is None or longest[0] < len(own):
+                    self._below[own[:length]] = (len(own), number)
+
+    def of(self, names: tuple[str, ...]) -> int | None:
+        """Return the number of the operation at or above a path of tables, or below one of two keys or more.
+
+        Of several it is the one with the longest path, and of these the first.
+        """
+        below = self._below.get(names)
+        if below is not None:
+            return below[1]
+        above = (names[:length] for length in range(len(names), -1, -1))
+        return next((self._at[path] for path in above if path in self._at), None)
 
 
-def _touching(share: PatchShare, path: Sequence[object]) -> Iterator[int]:
-    """Yield the numbers of the operations at or above a path of tables, or below one of two keys or more.
-
-    Those with the longest path come first.
-    """
-    names = tuple(map(str, path))
-    near = [
-        (len(own), each.number)
-        for each in share.operations
-        if (own := each.path) == names[: len(own)] or (len(names) > 1 and names == own[: len(names)])
-    ]
-    yield from (index for _, index in sorted(near, key=lambda pair: (-pair[0], pair[1])))
-
-
-def placed(finding: Finding, patch: PatchFile, done: Sequence[PatchedConfiguration]) -> Finding:
-    """Return a finding with the operation of the patch that changes its object as a related place, if there is one."""
+def placed(
+    findings: Iterable[Finding], patch: PatchFile, done: Iterable[PatchedConfiguration]
+) -> Iterator[Finding]:
+    """Yield findings with the operation of the patch that changes their object as a related place, if there is one."""
+    touching: dict[tuple[str, Path], _OperationsByPath] = {}
     for each in done:
         whole, of = each.share.document.whole, each.share.document.part
         root = of.layout.root if of is not None else ()
-        path = finding.origin.path
-        if finding.origin.file != whole.file or path[: len(root)] != root:
-            continue
-        index = next(_touching(each.share, path[len(root) :]), None)
-        if index is not None:
+        touching.setdefault((whole.file, root), _OperationsByPath(each.share))
+    for finding in findings:
+        file, path = finding.origin.file, finding.origin.path
+        indexes = (
+            touching[file, path[:length]].of(tuple(map(str, path[length:])))
+            for length in range(len(path) + 1)
+            if (file, path[:length]) in touching
+        )
+        index = next((index for index in indexes if index is not None), None)
+        if index is None:
+            yield finding
+        else:
             origin = Origin(patch.document.file, (index,))
             place = RelatedPlace(origin, "this operation of the patch changes it")
-            return finding._replace(related=(*finding.related, place))
-    return finding
+            yield finding._replace(related=(*finding.related, place))
 
 
 if TYPE_CHECKING:

@@ -183,7 +183,7 @@ def lint_patch(
     shown = {**report.documents, read.document.file: read.document}
     unknown = tuple(UncheckedRule("", _NO_RELEASE) for each in done if each.release is None)
     return report._replace(
-        findings=tuple(placed(finding, read, done) for finding in report.findings),
+        findings=tuple(placed(report.findings, read, done)),
         not_checked=(*report.not_checked, *unknown),
         documents=shown,
         beside=report.beside + (read.document.file not in report.documents),

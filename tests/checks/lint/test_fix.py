@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from lossless.api import Options, fix, lint_documents
-from lossless.checks.lint.cache import FixedDocuments, fixed_documents
+from lossless.checks.lint.cache import MOST_CHECKS, FixedDocuments, fixed_documents
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.errors import LosslessError
-from lossless.ground.basics.findings import Finding
+from lossless.ground.basics.findings import Edit, Finding, Origin
 from lossless.ground.documents import load_text
 from lossless.ground.documents.text import Document
 from tests.checks.rules.helps import networks
@@ -86,6 +87,52 @@ def test_a_timer_is_set_to_no_less_than_two_polls() -> None:
     assert outcome.documents[0].text == text
 
 
+def rows_to_fix(document: Document, harmful: Sequence[int]) -> Iterator[Finding]:
+    """Yield a finding per row of a number with a blank, and a warning per harmful row where it has none any more."""
+    for name, row in document.data["ROWS"].items():
+        origin = Origin(document.file, ("ROWS", name, "number"))
+        if row["number"].startswith(" "):
+            edit = Edit(origin, "set", row["number"].strip())
+            yield Finding("X001", "odd", "info", "high", f"odd {name}", origin, fixable="safe", fix=(edit,))
+        elif int(name) in harmful:
+            yield Finding("X002", "harm", "warning", "high", f"harm {name}", origin)
+
+
+@pytest.mark.parametrize("harmful", [(), (0,), (699,), (3, 400, 401)])
+def test_of_many_fixes_only_those_that_cause_a_finding_are_refused_after_few_checks(
+    harmful: tuple[int, ...],
+) -> None:
+    many, checks = 700, 0
+    document = load_text(json.dumps({"ROWS": {str(n): {"number": f" {n}"} for n in range(many)}}), "x.json")
+
+    def check(documents: Sequence[Document]) -> list[Finding]:
+        nonlocal checks
+        checks += 1
+        return [*rows_to_fix(documents[0], harmful)]
+
+    outcome = fixed_documents([document], check, unsafe=False)
+    assert [(f.message, caused) for f, caused in outcome.refused] == [(f"odd {n}", "X002") for n in harmful]
+    assert len(outcome.findings) == many - len(harmful)
+    rows = outcome.documents[0].data["ROWS"]
+    assert {name for name, row in rows.items() if row["number"] == f" {name}"} == {*map(str, harmful)}
+    assert checks <= 2 + 2 * 10 * len(harmful)
+
+
+def test_where_many_fixes_cause_findings_the_number_of_checks_is_bounded() -> None:
+    many, checks = 700, 0
+    document = load_text(json.dumps({"ROWS": {str(n): {"number": f" {n}"} for n in range(many)}}), "x.json")
+
+    def check(documents: Sequence[Document]) -> list[Finding]:
+        nonlocal checks
+        checks += 1
+        return [*rows_to_fix(documents[0], range(0, many, 2))]
+
+    outcome = fixed_documents([document], check, unsafe=False)
+    assert checks <= 2 * MOST_CHECKS
+    assert len(outcome.refused) + len(outcome.findings) == many
+    assert not [f for f in check(outcome.documents) if f.code == "X002"]
+
+
 def test_every_rule_that_says_it_can_be_fixed_can() -> None:
     reports = (lint_documents(documents, options) for _, documents, options in networks())
     offered = {f.code: f.fixable for report in reports for f in report.findings if f.fix}
@@ -141,6 +188,24 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
         rewrite(str(path), "{}", '{"QUEUE": {}}')
     assert path.read_text() == '{"PORT": {}}'
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_where_one_file_changed_meanwhile_no_other_is_fixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (BASES / "leaf-spine.yaml").read_text() + "hosts: {trust: pcp}\n"
+    paths = [tmp_path / name for name in ("a.yaml", "b.yaml", "c.yaml")]
+    for path in paths:
+        path.write_text(text)
+
+    def check(file: str) -> None:
+        if file == str(paths[-1]):
+            paths[1].write_text(text + "# meanwhile\n")
+
+    monkeypatch.setattr("lossless.ground.documents.atomic.require_writable", check)
+    with pytest.raises(LosslessError, match=r"b\.yaml has changed since it was read; nothing was written"):
+        fix(paths, unsafe=True)
+    assert [path.read_text() for path in paths] == [text, text + "# meanwhile\n", text]
 
 
 @pytest.mark.tools("records")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.changes import Replacement, by_container, without
 from lossless.ground.documents.json.document import JsonLocator
 
@@ -17,33 +19,47 @@ if TYPE_CHECKING:
 
     Member = tuple[str | int, ValuePlace]
 
+_BLANKS = re.compile(r"[ \t]*")
+
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the replacements in the text of a JSON document that make the changes."""
-    locator, text = JsonLocator(document.text, None), document.text
+    locator, layout = JsonLocator(document.text, None), _layout(document.text)
     edits: list[Replacement] = []
     containers = by_container(document.data, changes)
     places = locator.places(containers)
     for path, inside in containers.items():
-        edits += _inside(text, places[path], list(locator.children(places[path].start)), inside)
+        edits += _inside(layout, places[path], list(locator.children(places[path].start)), inside)
     return edits
 
 
+class _Layout(NamedTuple):
+    """A text with its line break, and the indentation of one level, None if the text has only one line."""
+
+    text: str
+    feed: str
+    step: str | None
+
+
+def _layout(text: str) -> _Layout:
+    return _Layout(text, "\r\n" if "\r\n" in text else "\n", _step(text))
+
+
 def _inside(
-    text: str, place: ValuePlace, members: Sequence[Member], changes: Sequence[ValueChange]
+    layout: _Layout, place: ValuePlace, members: Sequence[Member], changes: Sequence[ValueChange]
 ) -> Iterator[Replacement]:
     by_key = {change.path[-1]: change for change in changes}
     gone = [key in by_key and by_key[key].action == "remove" for key, _ in members]
     for key, member in members:
         change = by_key.pop(key, None)
         if change is not None and change.action == "set":
-            yield Replacement(member.start, member.end, _written(change.value, text, member.key_start))
+            yield Replacement(member.start, member.end, _written(change.value, layout, member.key_start))
         elif change is not None and change.action == "rename":
             yield Replacement(member.key_start, member.key_end, json.dumps(change.value, ensure_ascii=False))
     added = {str(key): change.value for key, change in by_key.items() if change.action == "set"}
     inner = (place.start + 1, place.end - 1)
     if added and all(gone):
-        yield Replacement(*inner, _first(text, place, added))
+        yield Replacement(*inner, _first(layout, place, added))
         return
     if any(gone):
         yield from without([(member.key_start, member.end) for _, member in members], gone, inner)
@@ -53,27 +69,27 @@ def _inside(
             for (_, member), is_gone in zip(reversed(members), reversed(gone), strict=True)
             if not is_gone
         )
-        yield Replacement(last.end, last.end, _more(text, members[0][1], added))
+        yield Replacement(last.end, last.end, _more(layout, members[0][1], added))
 
 
-def _first(text: str, place: ValuePlace, added: dict[str, Json]) -> str:
+def _first(layout: _Layout, place: ValuePlace, added: dict[str, Json]) -> str:
     """Return the first members of an object: one a line, indented by one step; without a step all on one line."""
-    outer = _indent(text, place.start)
-    step = _step(text)
+    outer, step = _indent(layout.text, place.start), layout.step
     if step is None:
         return ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())
     lines = (f"{outer}{step}{_member(key, value, outer + step, step)}" for key, value in added.items())
     return "\n" + ",\n".join(lines) + f"\n{outer}"
 
 
-def _more(text: str, first: ValuePlace, added: dict[str, Json]) -> str:
+def _more(layout: _Layout, first: ValuePlace, added: dict[str, Json]) -> str:
     """Return the text of members added after others, in the layout of the ``first`` one."""
-    before = text[text.rfind("\n", 0, first.key_start) + 1 : first.key_start]
-    if before.strip() or "\n" not in text[: first.key_start]:
+    before = _indent(layout.text, first.key_start)
+    begins_line = layout.text.endswith(f"\n{before}", 0, first.key_start)
+    if not begins_line:
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())
-    step = _step(text) or ""
+    step = layout.step or ""
     return "".join(
-        f",{_break(text)}{before}{_member(key, value, before, step)}" for key, value in added.items()
+        f",{layout.feed}{before}{_member(key, value, before, step)}" for key, value in added.items()
     )
 
 
@@ -81,8 +97,8 @@ def _member(key: str, value: Json, indent: str, step: str) -> str:
     return f"{json.dumps(key, ensure_ascii=False)}: {_laid_out(value, indent, step)}"
 
 
-def _written(value: Json, text: str, key_start: int) -> str:
-    return _laid_out(value, _indent(text, key_start), _step(text) or "")
+def _written(value: Json, layout: _Layout, key_start: int) -> str:
+    return _laid_out(value, _indent(layout.text, key_start), layout.step or "")
 
 
 def _laid_out(value: Json, indent: str, step: str) -> str:
@@ -94,8 +110,8 @@ def _laid_out(value: Json, indent: str, step: str) -> str:
 
 def _indent(text: str, offset: int) -> str:
     """Return the leading blanks of the line of an offset."""
-    line = text[text.rfind("\n", 0, offset) + 1 : offset]
-    return line[: len(line) - len(line.lstrip(" \t"))]
+    blanks = _BLANKS.match(text, text.rfind("\n", 0, offset) + 1, offset)
+    return blanks[0] if blanks else ""
 
 
 def _step(text: str) -> str | None:
@@ -106,7 +122,3 @@ def _step(text: str) -> str | None:
         return None
     line = text[start:].lstrip("\r\n")
     return line[: len(line) - len(line.lstrip(" \t"))] or "  "
-
-
-def _break(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
