@@ -29,6 +29,7 @@ from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.checks.rules.subjects import ExpiredSuppression, StaleBaselineEntry, UnusedSuppression
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin, Severity, grouped, natural_key
+from lossless.ground.basics.limits import GLOB_CHARACTERS
 from lossless.ground.basics.records import NamedTuple, Record
 
 if TYPE_CHECKING:
@@ -437,8 +438,8 @@ class Suppression(NamedTuple):
     """A declaration that findings of the named rules are accepted; ``until`` is the last day, empty without one.
 
     One of a configuration applies below ``folder``, an absolute path, to findings that it ``covers``, a function of the
-    place of a finding and the form of its object. One in a file covers a ``line`` of it, and everything below a key on
-    that line.
+    place of a finding and the form of its object: those in ``files`` and of ``objects``, where it has such patterns.
+    One in a file covers a ``line`` of it, and everything below a key on that line.
     """
 
     origin: Origin
@@ -448,6 +449,8 @@ class Suppression(NamedTuple):
     covers: Callable[[Origin, str], bool] | None = None
     folder: str = ""
     line: int = 0
+    files: tuple[str, ...] = ()
+    objects: tuple[str, ...] = ()
 
 
 def of_configuration(configuration: Configuration, governed: Callable[[str], bool]) -> list[Suppression]:
@@ -460,6 +463,8 @@ def of_configuration(configuration: Configuration, governed: Callable[[str], boo
             entry.until,
             _covering(entry, configuration.folder, governed),
             configuration.folder,
+            files=entry.files,
+            objects=entry.objects,
         )
         for entry in configuration.entries
     ]
@@ -484,6 +489,51 @@ def _covering(
     return covers
 
 
+_WILDCARDS = re.compile(r"[*?\[]|\.\.")
+"""Signs by which a pattern may stand for another name than its own text."""
+
+
+class _Entries:
+    """The suppressions of configurations that may cover findings of one rule, by the text of their patterns.
+
+    Those whose patterns have wildcards are candidates for every finding.
+    """
+
+    def __init__(self) -> None:
+        self._by_object: dict[str, list[int]] = {}
+        self._by_file: dict[str, list[int]] = {}
+        self._others: list[int] = []
+
+    def add(self, number: int, suppression: Suppression) -> None:
+        """Add a suppression by its number."""
+        if suppression.objects and not any(map(_WILDCARDS.search, suppression.objects)):
+            for pattern in dict.fromkeys(suppression.objects):
+                self._by_object.setdefault(pattern, []).append(number)
+        elif suppression.files and not any(map(_WILDCARDS.search, suppression.files)):
+            for pattern in dict.fromkeys(suppression.files):
+                name = pattern.removeprefix("./").rstrip("/")
+                place = os.path.join(suppression.folder, name.lstrip("/")) if "/" in name else name
+                self._by_file.setdefault(place, []).append(number)
+        else:
+            self._others.append(number)
+
+    def candidates(self, origin: Origin, form: str, file_keys: Iterable[str]) -> set[int]:
+        """Return the numbers of the suppressions that may cover a place; ``file_keys`` are those of its file."""
+        found = {*self._others}
+        for key in file_keys if self._by_file else ():
+            found.update(self._by_file.get(key, ()))
+        if self._by_object:
+            separator = "." if form == "intent" else "|"
+            # No pattern is longer.
+            text = separator.join(map(str, origin.path))[: GLOB_CHARACTERS + 1]
+            at = text.find(separator)
+            while at >= 0:
+                found.update(self._by_object.get(text[:at], ()))
+                at = text.find(separator, at + 1)
+            found.update(self._by_object.get(text, ()))
+        return found
+
+
 class SuppressionLedger:
     """The suppressions of a run, and the rules whose findings each of them has covered so far."""
 
@@ -496,12 +546,13 @@ class SuppressionLedger:
         self._expired = [bool(each.until and today and each.until < today) for each in suppressions]
         self._codes: list[set[str]] = [set() for _ in suppressions]
         self._missed = [0] * len(suppressions)
-        self._configured: dict[str, list[int]] = {}
+        self._configured: dict[str, _Entries] = {}
+        self._file_keys: dict[str, frozenset[str]] = {}
         self._on_line: dict[tuple[str, str, int], list[int]] = {}
         for number, suppression in enumerate(suppressions):
             for code in frozenset().union(*map(codes_of, suppression.rules)):
                 if suppression.covers is not None:
-                    self._configured.setdefault(code, []).append(number)
+                    self._configured.setdefault(code, _Entries()).add(number, suppression)
                 else:
                     place = (code, suppression.origin.file, suppression.line)
                     self._on_line.setdefault(place, []).append(number)
@@ -521,7 +572,8 @@ class SuppressionLedger:
             pass
 
     def _covering(self, code: str, origin: Origin, form: str) -> Iterable[int]:
-        for number in self._configured.get(code, ()):
+        entries = self._configured.get(code)
+        for number in entries.candidates(origin, form, self._keys_of(origin.file)) if entries else ():
             covers = self._suppressions[number].covers
             if covers is not None and covers(origin, form):
                 self._codes[number].add(code)
@@ -530,6 +582,14 @@ class SuppressionLedger:
             for number in self._on_line.get((code, origin.file, line), ()):
                 self._codes[number].add(code)
                 yield number
+
+    def _keys_of(self, file: str) -> frozenset[str]:
+        """Return the texts of patterns that match a file: its names, and the paths of it and of folders above it."""
+        if file not in self._file_keys:
+            names = os.path.abspath(file).split(os.sep)
+            paths = (os.sep.join(names[:length]) for length in range(1, len(names) + 1))
+            self._file_keys[file] = frozenset((*names, *paths))
+        return self._file_keys[file]
 
     def _lines_of(self, origin: Origin) -> set[int]:
         """Return the lines of an object: that of its own key, and those of the keys above it."""

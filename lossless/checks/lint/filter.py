@@ -9,6 +9,7 @@ covers the next line that has a key. In YAML a number sign inside a text begins 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from bisect import bisect_right
@@ -83,7 +84,7 @@ class _Filter:
         self._accounts: dict[str, BaselineAccount] = {}
         self._stale: dict[str, Mapping[BaselineKey, Mapping[str, int]]] = {}
         self._suppressed = self._baselined = 0
-        self._accepted: list[Finding] = []
+        self._accepted: set[tuple[str, str]] = set()
 
     def filtered(self) -> Report:
         report = self._report
@@ -134,7 +135,7 @@ class _Filter:
         """Return the part of a finding that its baseline does not record; None if all is recorded, or suppressed."""
         suppressed = self._ledger.accepts(finding) or self._is_accepted_by_intent(finding)
         if suppressed and finding.object_form == "intent":
-            self._accepted.append(finding)
+            self._accepted.add(_known_by(finding))
         account = self._account(finding.origin.file)
         # What is suppressed is still there: its entry in a baseline is not stale.
         left = finding if account is None else account.unknown_part(finding)
@@ -147,11 +148,7 @@ class _Filter:
         if finding.object_form == "intent" or not self._accepted:
             return False
         switches = {element.partition(":")[0] for element in finding.elements}
-        return (
-            bool(switches)
-            and switches <= self._report.declared
-            and any((known.code, known.data) == (finding.code, finding.data) for known in self._accepted)
-        )
+        return bool(switches) and switches <= self._report.declared and _known_by(finding) in self._accepted
 
     def _saw(self, code: str, origin: Origin) -> None:
         """Count a finding that another one replaces: it is not shown, and its baseline entry is not stale."""
@@ -234,6 +231,11 @@ class _Filter:
             return None
         strictness = ("never", *SEVERITIES)
         return max((each or "error" for each in configured), key=strictness.index)
+
+
+def _known_by(finding: Finding) -> tuple[str, str]:
+    """Return the code and the data of a finding, by which one of an intent is known in the files of its switches."""
+    return finding.code, json.dumps(finding.data, sort_keys=True)
 
 
 _COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:")
