@@ -231,55 +231,72 @@ def ports_with_pfc(sets: Sequence[PortSet]) -> int:
     return sum(len(ports.ports) for ports in sets)
 
 
-def worst_fan_in(sets: Sequence[PortSet], egress: PortSet) -> int:
-    """Return the number of ports of the same switch that can send to one port of ``egress``, at least 1.
+class EcnMarkings:
+    """The ECN markings of the queues of one switch; what feeds all of its ports is computed once."""
 
-    These are all other ports with PFC, except that up-down routing has no traffic between two uplinks of a leaf. On a
-    spine the number is an upper bound: parallel links from one leaf do not send back to it.
-    """
-    far_ends = [port.leads_to for ports in sets for port in ports.ports]
-    hosts = far_ends.count("host")
-    if hosts and all(port.leads_to == "switch" for port in egress.ports):
-        return hosts
-    return max(1, len(far_ends) - 1)
+    def __init__(self, sets: Sequence[PortSet]) -> None:
+        self._sets = sets
+        self._ports = ports_with_pfc(sets)
+        self._hosts = sum(port.leads_to == "host" for ports in sets for port in ports.ports)
+        self._tightest: dict[int, Trigger | MissingInput | None] = {}
 
+    def of(self, egress: PortSet, priority: int) -> EcnMarking | MissingInput | None:
+        """Return the ECN marking of a priority's queue on ``egress``, one of the port sets of the switch.
 
-def ecn_marking(sets: Sequence[PortSet], egress: PortSet, priority: int) -> EcnMarking | MissingInput | None:
-    """Return the ECN marking of a priority's queue on ``egress``, one of the ``sets`` of a switch.
+        The trigger is the tightest one of the priority groups that can feed the queue. None: the queue does not mark,
+        no group of the priority is lossless, or fewer than two ports have PFC.
+        """
+        number = egress.qos.queue_of(priority)
+        if number == UNREADABLE:
+            return MissingInput("the queue of the priority cannot be read")
+        queue = egress.qos.queues[number]
+        wred = queue.wred if queue else None
+        if wred is None or not wred.marks or self._ports < 2:
+            return None
+        tightest = self._tightest_trigger(priority)
+        if tightest is None or isinstance(tightest, MissingInput):
+            return tightest
+        kmin, kmax = wred.green.min_bytes, wred.green.max_bytes
+        if kmin is None or kmax is None:
+            return MissingInput("the WRED profile does not give both thresholds")
+        if max(kmin, kmax) > LARGEST_THRESHOLD:
+            return MissingInput("a WRED threshold is larger than orchagent can read")
+        if not tightest.pool_bytes:
+            return MissingInput("the pool has nothing left to share")
+        return EcnMarking(wred, kmin, kmax, tightest, self.worst_fan_in(egress), self._ports - 1)
 
-    The trigger is the tightest one of the priority groups that can feed the queue. None: the queue does not mark, no
-    group of the priority is lossless, or fewer than two ports have PFC.
-    """
-    number = egress.qos.queue_of(priority)
-    if number == UNREADABLE:
-        return MissingInput("the queue of the priority cannot be read")
-    queue = egress.qos.queues[number]
-    wred = queue.wred if queue else None
-    if wred is None or not wred.marks or ports_with_pfc(sets) < 2:
-        return None
-    triggers = list(_triggers(sets, priority))
-    missing = next((candidate for candidate in triggers if isinstance(candidate, MissingInput)), None)
-    usable = [candidate for candidate in triggers if isinstance(candidate, Trigger)]
-    if missing is not None or not usable:
-        return missing
-    kmin, kmax = wred.green.min_bytes, wred.green.max_bytes
-    if kmin is None or kmax is None:
-        return MissingInput("the WRED profile does not give both thresholds")
-    if max(kmin, kmax) > LARGEST_THRESHOLD:
-        return MissingInput("a WRED threshold is larger than orchagent can read")
-    if not all(candidate.pool_bytes for candidate in usable):
-        return MissingInput("the pool has nothing left to share")
-    tightest = min(usable, key=lambda candidate: candidate.threshold_bytes(1))
-    fan_out = ports_with_pfc(sets) - 1
-    return EcnMarking(wred, kmin, kmax, tightest, worst_fan_in(sets, egress), fan_out)
+    def worst_fan_in(self, egress: PortSet) -> int:
+        """Return the number of ports of the same switch that can send to one port of ``egress``, at least 1.
 
+        These are all other ports with PFC, except that up-down routing has no traffic between two uplinks of a leaf. On
+        a spine the number is an upper bound: parallel links from one leaf do not send back to it.
+        """
+        if self._hosts and all(port.leads_to == "switch" for port in egress.ports):
+            return self._hosts
+        return max(1, self._ports - 1)
 
-def _triggers(sets: Sequence[PortSet], priority: int) -> Iterator[Trigger | MissingInput]:
-    for ports in sets:
-        if priority in ports.qos.pfc.priorities:
-            profile = lossless_profile(ports, priority)
-            if profile is not None:
-                yield profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)
+    def _tightest_trigger(self, priority: int) -> Trigger | MissingInput | None:
+        """Return the tightest trigger of the groups of a priority, the first unknown one, None without a group."""
+        if priority not in self._tightest:
+            triggers = list(self._triggers(priority))
+            usable = [candidate for candidate in triggers if isinstance(candidate, Trigger)]
+            missing = next((candidate for candidate in triggers if isinstance(candidate, MissingInput)), None)
+            # One whose pool has nothing left to share comes first: a static threshold says nothing of that.
+            tightest = min(usable, key=lambda one: (one.pool_bytes > 0, one.threshold_bytes(1)), default=None)
+            self._tightest[priority] = tightest if missing is None else missing
+        return self._tightest[priority]
+
+    def _triggers(self, priority: int) -> Iterator[Trigger | MissingInput]:
+        known: dict[int, Trigger | MissingInput] = {}
+        for ports in self._sets:
+            if priority in ports.qos.pfc.priorities:
+                profile = lossless_profile(ports, priority)
+                if isinstance(profile, MissingInput):
+                    yield profile
+                elif profile is not None:
+                    if id(profile) not in known:
+                        known[id(profile)] = trigger(ports.switch, profile)
+                    yield known[id(profile)]
 
 
 class Reserved(NamedTuple):

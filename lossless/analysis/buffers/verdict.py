@@ -19,9 +19,9 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import (
     WATCHDOG_ELSEWHERE,
     EcnMarking,
+    EcnMarkings,
     Protection,
     by_switch,
-    ecn_marking,
     protection,
 )
 from lossless.analysis.buffers.headroom.formulas import Method
@@ -224,7 +224,8 @@ def fabric_verdict(view: View) -> FabricVerdict:
     pools: list[PoolVerdict] = []
     missing: list[str] = []
     for sets in by_switch(view):
-        lines += (_line(sets, ports, p) for ports in sets for p in ports.qos.pfc.priorities)
+        markings = EcnMarkings(sets)
+        lines += (_line(markings, ports, p) for ports in sets for p in ports.qos.pfc.priorities)
         sums = headroom_sums(sets)
         if isinstance(sums, MissingInput):
             missing.append(f"headroom sum: {sums.reason}")
@@ -309,10 +310,10 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> PortVerdict:
+def _line(markings: EcnMarkings, ports: PortSet, priority: int) -> PortVerdict:
     missing: list[str] = []
     check, headroom = _headroom(ports, priority)
-    marks = ecn_marking(sets, ports, priority)
+    marks = markings.of(ports, priority)
     if isinstance(headroom, MissingInput):
         missing.append(f"headroom: {headroom.reason}")
     if isinstance(marks, MissingInput):

@@ -10,15 +10,14 @@ from hypothesis import given, strategies as st
 from lossless.analysis.buffers.ecn_marking import (
     LARGEST_THRESHOLD,
     EcnMarking,
+    EcnMarkings,
     Trigger,
     by_switch,
     chip_bytes,
-    ecn_marking,
     holds_half_of_its_pool,
     queue_limit_bytes,
     shared_pool_bytes,
     trigger,
-    worst_fan_in,
 )
 from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.qos import UNREADABLE
@@ -144,15 +143,15 @@ def leading(ports: PortSet, *, hosts: int = 0, switches: int = 0, unknown: int =
 @given(st.integers(0, 64), st.integers(1, 64))
 def test_no_uplink_of_a_leaf_sends_to_another(hosts: int, uplinks: int) -> None:
     down, up = leading(LEAF[0], hosts=hosts), leading(LEAF[1], switches=uplinks)
-    assert worst_fan_in([down, up], up) == (hosts or max(1, uplinks - 1))
+    assert EcnMarkings([down, up]).worst_fan_in(up) == (hosts or max(1, uplinks - 1))
     if hosts:
-        assert worst_fan_in([down, up], down) == max(1, hosts + uplinks - 1)
+        assert EcnMarkings([down, up]).worst_fan_in(down) == max(1, hosts + uplinks - 1)
 
 
 def test_where_some_ports_of_a_kind_lead_to_hosts_all_others_may_send() -> None:
     mixed, up = leading(LEAF[0], hosts=1, switches=1, unknown=1), leading(LEAF[1], switches=1)
-    assert worst_fan_in([mixed, up], mixed) == 3
-    assert worst_fan_in([mixed, up], up) == 1
+    assert EcnMarkings([mixed, up]).worst_fan_in(mixed) == 3
+    assert EcnMarkings([mixed, up]).worst_fan_in(up) == 1
 
 
 def test_ports_that_the_switch_does_not_have_count_nowhere() -> None:
@@ -186,7 +185,7 @@ def marking(wred: Wred | None = None, *buffers: BufferProfile) -> EcnMarking | M
     """Return how priority 3 marks at the first ports of the leaf, with another curve and other groups."""
     given = buffers or (None, None)
     sets = [with_parts(ports, wred, buffer) for ports, buffer in zip(LEAF, given, strict=True)]
-    return ecn_marking(sets, sets[0], 3)
+    return EcnMarkings(sets).of(sets[0], 3)
 
 
 def test_a_queue_that_marks_is_held_against_the_tightest_group() -> None:
@@ -224,7 +223,7 @@ def test_a_queue_that_cannot_be_read_is_not_checked() -> None:
     assert first.qos.tc_to_queue is not None
     nowhere = first.qos.tc_to_queue._replace(targets=(UNREADABLE,) * 8)
     sets = [first._replace(qos=first.qos._replace(tc_to_queue=nowhere)), LEAF[1]]
-    assert ecn_marking(sets, sets[0], 3) == MissingInput("the queue of the priority cannot be read")
+    assert EcnMarkings(sets).of(sets[0], 3) == MissingInput("the queue of the priority cannot be read")
 
 
 def test_without_marks_without_lossless_groups_or_alone_there_is_nothing_to_compare() -> None:
@@ -234,9 +233,9 @@ def test_without_marks_without_lossless_groups_or_alone_there_is_nothing_to_comp
     assert marking(None, lossy, lossy) is None
     assert isinstance(marking(None, lossy, profile()), EcnMarking)
     alone = LEAF[1]
-    assert ecn_marking([alone], alone, 3) is None
+    assert EcnMarkings([alone]).of(alone, 3) is None
     two = LEAF[0]
-    both = ecn_marking([two], two, 3)
+    both = EcnMarkings([two]).of(two, 3)
     assert isinstance(both, EcnMarking)
     assert (both.fan_in, both.fan_out) == (1, 1)
 
@@ -246,6 +245,6 @@ def test_only_ports_with_pfc_for_the_priority_feed_its_queue() -> None:
         with_parts(ports, None, profile(dynamic_th=th)) for ports, th in zip(LEAF, (0, -3), strict=True)
     )
     without = other._replace(qos=other.qos._replace(pfc=other.qos.pfc._replace(priorities=(4,))))
-    found = ecn_marking([first, without], first, 3)
+    found = EcnMarkings([first, without]).of(first, 3)
     assert isinstance(found, EcnMarking)
     assert found.trigger.alpha == 1

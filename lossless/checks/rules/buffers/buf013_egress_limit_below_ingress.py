@@ -62,6 +62,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.fixes import field as row_field
 from lossless.checks.rules.locations import below, beside, places, row_of
 from lossless.checks.rules.pfc.priorities import is_lossy
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import UNREADABLE, BufferProfile
@@ -109,12 +110,13 @@ def check(view: View) -> Results:
     VoQ switches are left out, and those with fewer than two ports with PFC.
     """
     for sets in by_switch(view):
-        if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
+        ports = ports_with_pfc(sets)
+        if ports < _TWO or sets[0].switch.qos.voq:
             continue
-        held_by_profile: dict[int, _EgressBacklog | MissingInput] = {}
+        held = _most_held(sets)
         merged: dict[int, Violation | MissingInput] = {}
         for egress in _egresses(sets):
-            verdict = _verdict(view, sets, egress, held_by_profile)
+            verdict = _verdict(view, ports, egress, held[egress.priority])
             if verdict is not None:
                 merged.setdefault(id(egress.profile), verdict)
         yield from merged.values()
@@ -137,13 +139,12 @@ def _egresses(sets: Sequence[PortSet]) -> Iterator[_EgressUse]:
 
 def _verdict(
     view: View,
-    sets: Sequence[PortSet],
+    ports: int,
     egress: _EgressUse,
-    held_by_profile: dict[int, _EgressBacklog | MissingInput],
+    held: _EgressBacklog | MissingInput | None,
 ) -> Violation | MissingInput | None:
     limit = _limit_bytes(egress.profile)
-    held = None if limit is None else _most_held(sets, egress.priority, held_by_profile)
-    for unknown in (limit, held):
+    for unknown in (limit, held) if limit is not None else ():
         # A queue without a limit of its own is reported only where its pool is known to be too small.
         if isinstance(unknown, MissingInput) and egress.profile.dynamic_th != UNBOUNDED_TH:
             return MissingInput(unknown.reason, places(egress.sets))
@@ -152,19 +153,19 @@ def _verdict(
     # Parts divide a dynamic limit as they do the thresholds of the groups, and leave a static one as it is.
     start = held.start if egress.profile.static_th_bytes else held.start.undivided
     found = whatever_the_parts(
-        start, lambda one: _violation(view, sets, egress, held._replace(start=one), limit)
+        start, lambda one: _violation(view, ports, egress, held._replace(start=one), limit)
     )
     return MissingInput(found.reason, places(egress.sets)) if isinstance(found, MissingInput) else found
 
 
 def _violation(
-    view: View, sets: Sequence[PortSet], egress: _EgressUse, held: _EgressBacklog, limit: float
+    view: View, ports: int, egress: _EgressUse, held: _EgressBacklog, limit: float
 ) -> Violation | None:
     if limit < held.one_bytes:
         return _egress_limit_below_ingress(view, egress, held, limit, senders=1)
     pool = egress.profile.pool
     halved = pool is not None and pool.size_bytes is not None and 2 * limit >= pool.size_bytes
-    if limit < held.two_bytes and not halved and ports_with_pfc(sets) > _TWO:
+    if limit < held.two_bytes and not halved and ports > _TWO:
         return _egress_limit_below_ingress(view, egress, held, limit, senders=2)
     return None
 
@@ -181,22 +182,24 @@ def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     return min(limit, whole_pool)
 
 
-def _most_held(
-    sets: Sequence[PortSet], priority: int, held_by_profile: dict[int, _EgressBacklog | MissingInput]
-) -> _EgressBacklog | MissingInput | None:
-    """Return the largest backlog of the known groups of a priority; None where no group is lossless.
+def _most_held(sets: Sequence[PortSet]) -> dict[int, _EgressBacklog | MissingInput | None]:
+    """Return the largest backlog of the known groups of each priority; None where no group is lossless.
 
     It is a missing input where no group of the priority is known.
     """
-    pausing = [ports for ports in sets if priority in ports.qos.pfc.priorities]
-    profiles = [(ports, lossless_profile(ports, priority)) for ports in pausing]
-    held = [
-        _held(ports, profile, held_by_profile) if isinstance(profile, BufferProfile) else profile
-        for ports, profile in profiles
-    ]
-    backlogs = [each for each in held if isinstance(each, _EgressBacklog)]
-    unknown = next((each for each in held if isinstance(each, MissingInput)), None)
-    return max(backlogs, key=lambda backlog: backlog.one_bytes, default=unknown)
+    held_by_profile: dict[int, _EgressBacklog | MissingInput] = {}
+    pausing = grouped((priority, ports) for ports in sets for priority in ports.qos.pfc.priorities)
+    most: dict[int, _EgressBacklog | MissingInput | None] = {}
+    for priority, same in pausing.items():
+        profiles = [(ports, lossless_profile(ports, priority)) for ports in same]
+        held = [
+            _held(ports, profile, held_by_profile) if isinstance(profile, BufferProfile) else profile
+            for ports, profile in profiles
+        ]
+        backlogs = [each for each in held if isinstance(each, _EgressBacklog)]
+        unknown = next((each for each in held if isinstance(each, MissingInput)), None)
+        most[priority] = max(backlogs, key=lambda backlog: backlog.one_bytes, default=unknown)
+    return most
 
 
 def _held(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking, whatever_the_parts
+from lossless.analysis.buffers.ecn_marking import EcnMarking, EcnMarkings, by_switch, whatever_the_parts
 from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
 from lossless.checks.rules.locations import below, places
 from lossless.ground.basics.units import format_bytes
@@ -30,15 +30,16 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
                 MissingInput("virtual output queues are at the ingress of another card", places(sets)),
             )
         else:
+            of_switch = EcnMarkings(sets)
             for egress in sets:
-                yield from ((egress, marking) for marking in _distinct(sets, egress))
+                yield from ((egress, marking) for marking in _distinct(of_switch, egress))
 
 
-def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking | MissingInput]:
+def _distinct(of_switch: EcnMarkings, egress: PortSet) -> Iterable[EcnMarking | MissingInput]:
     """Return the distinct ECN curves of one port set; priorities with the same curve and pause trigger count once."""
     distinct: dict[object, EcnMarking | MissingInput] = {}
     for priority in egress.qos.pfc.priorities:
-        marking = ecn_marking(sets, egress, priority)
+        marking = of_switch.of(egress, priority)
         if isinstance(marking, MissingInput):
             distinct[marking.reason] = MissingInput(marking.reason, egress.places)
         elif marking is not None:

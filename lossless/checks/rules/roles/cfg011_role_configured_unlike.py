@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.roles.outliers import outlier_violation, outliers, outliers_by_model
-from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.findings import RelatedPlace, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 _TIMES = 2
 """Pools so many times larger or smaller than usual are reported: our own choice, above any effect of cable lengths."""
+_PEERS = 10
+"""The most peers with such rows that are named beside a switch without them: a role may have a thousand."""
 _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
@@ -88,18 +90,26 @@ def _without_queue_buffers(devices: DeployedDevices) -> Iterator[Violation]:
         for setting in summary.settings
         if setting.kind == "queues" and not summary.intended
     }
-    peers = [{member.name for member in members} for _, members in devices.roles]
-    peers += [{pair.near.switch, pair.far.switch} for pair in devices.compared]
+    sound = sorted(name for name, setting in stated.items() if setting.value)
+    in_role = {member.name: role for role, (_, members) in enumerate(devices.roles) for member in members}
+    of_role = grouped((in_role.get(name), name) for name in sound)
+    linked = grouped(
+        (one.switch, other.switch)
+        for pair in devices.compared
+        for one, other in ((pair.near, pair.far), (pair.far, pair.near))
+    )
     for name, setting in stated.items():
-        near = {peer for group in peers if name in group for peer in group}
-        sound = sorted(peer for peer in near if peer in stated and stated[peer].value)
-        if sound and not setting.value:
+        role = in_role.get(name)
+        near = set() if role is None else {*of_role.get(role, ())[:_PEERS]}
+        near |= {peer for peer in linked.get(name, ()) if peer in stated and stated[peer].value}
+        peers = sorted(near)[:_PEERS]
+        if peers and not setting.value:
             yield Violation(
                 origin=setting.origin,
-                message=f"no BUFFER_QUEUE row gives lossless queues a buffer profile here, {sound[0]} has such rows",
+                message=f"no BUFFER_QUEUE row gives lossless queues a buffer profile here, {peers[0]} has such rows",
                 note="such a queue has whatever the chip gives one that nobody configured",
                 help="add BUFFER_QUEUE|PORT|QUEUE with an egress profile of lossless queues",
                 elements=(name,),
-                data={"peers": [*sound]},
-                related=(RelatedPlace(stated[sound[0]].origin, f"the rows of {sound[0]}"),),
+                data={"peers": [*peers]},
+                related=(RelatedPlace(stated[peers[0]].origin, f"the rows of {peers[0]}"),),
             )

@@ -106,18 +106,18 @@ def _usual(settings: Sequence[SwitchSetting]) -> Iterator[SwitchSetting]:
 
 
 def _outliers(group: str, settings: Sequence[SwitchSetting], *, same_model: bool) -> Iterator[Outlier]:
-    by_place: dict[object, Outlier] = {}
+    by_place: dict[object, list[Outlier]] = {}
     for subject, (usual, *others) in sorted(_by_subject(settings).items()):
-        of = len(usual) + sum(map(len, others))
+        of, most = len(usual) + sum(map(len, others)), tuple(usual)
         # Where fewer than half agree, nothing is usual: several fabrics lie in one folder.
         for same in others if 2 * len(usual) >= of else ():
-            origin = same[0].setting.origin
-            outlier = Outlier(group, tuple(same), tuple(usual), of, (subject,), same_model)
-            # One profile that serves several speeds is one cause.
-            first = by_place.setdefault(origin, outlier)
-            if first is not outlier:
-                by_place[origin] = first._replace(subjects=(*first.subjects, subject))
-    yield from by_place.values()
+            outlier = Outlier(group, tuple(same), most, of, (subject,), same_model)
+            by_place.setdefault(same[0].setting.origin, []).append(outlier)
+    for first, *more in by_place.values():
+        # One profile that serves several speeds is one cause.
+        yield first._replace(
+            subjects=(*first.subjects, *(subject for each in more for subject in each.subjects))
+        )
 
 
 def _by_subject(settings: Sequence[SwitchSetting]) -> dict[str, list[list[SwitchSetting]]]:

@@ -63,12 +63,11 @@ def check(device: Device) -> Results:
     sets = device.view.port_sets
     elsewhere = pausing(sets)
     short = {port.name for ports in sets if uncovered(elsewhere, ports) for port in ports.ports}
+    watched = rows.keys() - short
     silent = grouped(
         (bool(port.qos and port.qos.watchdog_mask and port.qos.watchdog_mask.priorities), port)
         for port in device.switch.ports
-        if port.name in rows.keys() - short
-        and port.admin_up is True
-        and not (port.qos and port.qos.pfc.priorities)
+        if port.name in watched and port.admin_up is True and not (port.qos and port.qos.pfc.priorities)
     )
     for masked, ports in silent.items():
         yield Violation(
