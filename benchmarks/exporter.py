@@ -3,15 +3,22 @@
 The redis is a real one in this machine, and everything of each object is counted. The other reads only get the values:
 one by ``redis-cli`` that is given the commands of the scrape, one by redis-py's pipeline with every field of each row.
 Times are the least of some rounds; processor time is that of the exporter and of redis together.
+
+    python benchmarks/exporter.py --scrapes 10000
+
+asks the command itself, by several clients at a time, and reports its memory and its slowest answer.
 """
 
 from __future__ import annotations
 
+import argparse
+import http.client
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,6 +37,12 @@ ROUNDS = 15
 GOAL_MS = 100.0
 MOST_OF_REDIS_CLI = 1.0
 MOST_OF_PIPELINE = 1.0
+CLIENTS = 4
+WARMING = 200
+"""Scrapes before memory is first read: threads and buffers are then there."""
+MOST_GROWTH = 1.05
+MOST_WAIT_S = 10.0
+"""As long as Prometheus gives a scrape unless it is configured otherwise (scrape_timeout)."""
 
 
 def main() -> None:
@@ -61,6 +74,64 @@ def main() -> None:
             ("scrape, to HGETALL by redis-py's pipeline", scrape / pipeline, MOST_OF_PIPELINE, "x"),
         ]
     )
+
+
+def load(scrapes: int) -> None:
+    """Ask a serving exporter so many times, and print its memory before and after, and its slowest answer."""
+    with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as redis:
+        redis.fill(busy_switch(PORTS))
+        command = [sys.executable, "-m", "lossless", "exporter", "--redis", redis.socket]
+        with subprocess.Popen(
+            [*command, "--listen", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True
+        ) as served:
+            assert served.stderr is not None
+            port = int(served.stderr.readline().split()[-1])
+            try:
+                _by_clients(port, WARMING)
+                before, started = _resident_kib(served.pid), time.perf_counter()
+                taken = _by_clients(port, scrapes)
+                took, after = time.perf_counter() - started, _resident_kib(served.pid)
+            finally:
+                served.terminate()
+    taken.sort()
+    print(f"{len(taken):,} scrapes of {PORTS} ports by {CLIENTS} clients in {took:.0f} s, none refused")
+    print(f"resident memory: {before:,} KiB before, {after:,} KiB after")
+    print(f"median {taken[len(taken) // 2] * 1000:.0f} ms")
+    report(
+        [
+            ("memory after, to before", after / before, MOST_GROWTH, "x"),
+            ("slowest scrape", taken[-1], MOST_WAIT_S, "s"),
+        ]
+    )
+
+
+def _by_clients(port: int, scrapes: int) -> list[float]:
+    """Return the seconds of each scrape; CLIENTS ask at a time, one after another each.
+
+    Raises:
+        AssertionError: an answer is no exposition with its end.
+    """
+
+    def one(_: int) -> float:
+        started = time.perf_counter()
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=MOST_WAIT_S)
+        connection.request("GET", "/metrics")
+        answer = connection.getresponse()
+        text = answer.read()
+        connection.close()
+        assert answer.status == 200
+        assert re.search(rb"^lossless_\w*scrape_duration_seconds\{", text, re.MULTILINE)
+        return time.perf_counter() - started
+
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        return list(clients.map(one, range(scrapes)))
+
+
+def _resident_kib(process: int) -> int:
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    found = re.search(r"^VmRSS:\s+([0-9]+) kB", status, re.MULTILINE)
+    assert found is not None
+    return int(found[1])
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -110,4 +181,9 @@ def _by_pipeline(redis: Redis, commands: dict[str, list[tuple[str, ...]]]) -> No
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--scrapes", type=int, help="ask the command so many times instead")
+    asked = parser.parse_args()
+    main() if asked.scrapes is None else load(asked.scrapes)
