@@ -16,6 +16,7 @@ from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, po
 from lossless.formats.sonic.capabilities.updater_verdict import field_refusals, kept_by_orchagent
 from lossless.formats.sonic.changes.json_patch import REFERRED
 from lossless.formats.sonic.to_model.trimming import PARAMETER_TABLE, PATTERN_TABLE
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 
@@ -423,6 +424,9 @@ class States:
         self._verdicts: dict[tuple[int, State, Use], DeviceVerdict] = {}
         self._switches: dict[tuple[int, Done], Switch] = {}
         self._refused: dict[tuple[int, Done], tuple[str, ...]] = {}
+        # A link between switches of one kind is there once.
+        self._links_at = grouped((kind, link) for link in change.links for kind in {link.a, link.b})
+        self._host_links_at = grouped((link.switch, link) for link in change.host_links)
 
     def config(self, kind: int, state: State) -> Config:
         """Return the configuration of a kind of switch in a state."""
@@ -491,9 +495,18 @@ class States:
         units = self.change.kinds[kind].units
         return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
 
-    def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
-        """Yield the dangers on links between switches; ``ends`` has the states that each kind can be in."""
-        for link in self.change.links:
+    def around(self, kind: int) -> frozenset[int]:
+        """Return the kinds of switches that links join to switches of a kind, and the kind itself."""
+        return frozenset({kind, *(end for link in self._links_at.get(kind, ()) for end in (link.a, link.b))})
+
+    def between(
+        self, ends: Mapping[int, Sequence[State]], use: Use, at: int | None = None
+    ) -> Iterator[Danger]:
+        """Yield the dangers on links between switches; ``ends`` has the states that each kind can be in.
+
+        ``at``: only on links of this kind.
+        """
+        for link in self.change.links if at is None else self._links_at.get(at, ()):
             far_ends = self._ends(link.b, link.b_port, ends[link.b], use)
             for near in self._ends(link.a, link.a_port, ends[link.a], use):
                 for far in far_ends:
@@ -502,12 +515,13 @@ class States:
     def at_hosts(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
     ) -> Iterator[Danger]:
-        """Yield the dangers at hosts; ``ends`` has the states of each kind of switch, ``stages`` those of hosts.
+        """Yield the dangers at hosts; ``ends`` has the states of kinds of switches, ``stages`` those of hosts.
 
         NIC settings do not match the switch port of a link, or a NIC needs order while a switch routes adaptively.
         """
         yield from self._out_of_order(ends, stages)
-        for link in self.change.host_links:
+        alone = next(iter(ends)) if len(ends) == 1 else None
+        for link in self.change.host_links if alone is None else self._host_links_at.get(alone, ()):
             for at in self._ends(link.switch, link.port, ends[link.switch], use):
                 for stage in stages[link.host]:
                     qos = self.change.hosts[link.host].stages[stage].qos

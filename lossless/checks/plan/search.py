@@ -35,7 +35,7 @@ from lossless.formats.sonic.from_model import SHARED
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.checks.plan.batches import Done, FabricChange
     from lossless.checks.plan.evaluation import Danger, Evaluator
@@ -262,6 +262,7 @@ class _StepSearch:
         self.ends: dict[int, tuple[State, ...]] = {k: (State(done),) for k, done in enumerate(position.done)}
         self.host_stages: dict[int, tuple[int, ...]] = {h: (s,) for h, s in enumerate(position.stages)}
         self.batches: dict[int, list[Batch]] = {}
+        self._sound: bool | None = None
 
     def result(self) -> PlacedStep | None:
         """Return the planned step and the position after it; None if no unit or stage of hosts can be added safely."""
@@ -361,9 +362,22 @@ class _StepSearch:
         for state in new:
             yield from self.states.verdict(kind, state, self.use).dangers
         whole = [state for state in new if state.part is None]
-        ends = {other: [s for s in states if s.part is None] for other, states in self.ends.items()}
-        yield from self.states.between({**ends, kind: [*ends[kind], *whole]}, self.use)
-        yield from self.states.at_hosts({**dict.fromkeys(ends, ()), kind: whole}, self.host_stages, self.use)
+        at = kind if self._is_sound() else None
+        ends = self._whole(self.ends if at is None else self.states.around(kind))
+        yield from self.states.between({**ends, kind: [*ends[kind], *whole]}, self.use, at)
+        yield from self.states.at_hosts({kind: whole}, self.host_stages, self.use)
+
+    def _whole(self, kinds: Iterable[int]) -> dict[int, list[State]]:
+        return {kind: [state for state in self.ends[kind] if state.part is None] for kind in kinds}
+
+    def _is_sound(self) -> bool:
+        """Return whether links between the states of this step have no new danger: then only those of more states may.
+
+        It stays so as kinds are extended, since that is done only where none comes.
+        """
+        if self._sound is None:
+            self._sound = not self._first_new(self.states.between(self._whole(self.ends), self.use))
+        return self._sound
 
     def _advance(self, host: int) -> bool:
         """Take hosts to their next stage if that is safe beside every state of the switches; return whether it is."""
@@ -381,6 +395,8 @@ class _StepSearch:
             )
             return False
         self.search.blocked.pop(f"{self.change.hosts[host].title}: {stages[stage].title}", None)
+        if use != self.use:
+            self._sound = None
         self.stages[host], self.host_stages, self.use = stage, reached, use
         return True
 
