@@ -328,7 +328,7 @@ def _joined(wiring: _Wiring) -> dict[str, int]:
         pods[first] = number = next(numbers)
         waiting = [first]
         while waiting:
-            joined = near[waiting.pop()] - pods.keys()
+            joined = [name for name in near[waiting.pop()] if name not in pods]
             pods.update(dict.fromkeys(joined, number))
             waiting += joined
     return pods

@@ -118,7 +118,9 @@ class View:
             reached = [] if first in plane_of else [first]
             for name in reached:
                 plane_of[name] = number
-                reached += near[name] - plane_of.keys() - {*reached}
+                further = [other for other in near[name] if other not in plane_of]
+                plane_of.update(dict.fromkeys(further, number))
+                reached += further
         return plane_of
 
     @cached_property
