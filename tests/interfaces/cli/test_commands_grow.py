@@ -10,18 +10,30 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
 from lossless.checks.lint.run import run
+from lossless.checks.plan.batches import Config, FabricChange, PlannedKind, PlannedLink
+from lossless.checks.plan.evaluation import Danger, DeviceVerdict, Evaluator, PlacedEnd
+from lossless.checks.plan.search import Search
+from lossless.checks.plan.systems import units_of
 from lossless.checks.rules.registry import rules_for
+from lossless.formats.sonic.capabilities.updater_sorting import UpdaterDevice
 from lossless.ground.basics.findings import Origin
 from lossless.interfaces.cli import main
-from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, SharedSetting
+from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd, SharedSetting
+from lossless.model.fabric.view import View
+from lossless.model.hardware.load import hardware_finder
 from tests.growth import by_doubling
 from tests.interfaces.cli.inputs import BASES, LEAF
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Fabric
 
 Files = dict[str, str]
 SMALLEST, LARGEST = 200, 2000
@@ -152,7 +164,7 @@ def role(many: int) -> DeployedDevices:
             DeviceSummary(
                 f"leaf{n}",
                 "ToRRouter",
-                "leaf",
+                None,
                 None,
                 f"{n}.json",
                 (),
@@ -172,4 +184,65 @@ def role(many: int) -> DeployedDevices:
 def test_switches_of_a_role_are_compared_in_time_that_grows_with_them() -> None:
     rules = rules_for("devices", chosen=frozenset({"CFG011"}))
     growth = by_doubling(role, lambda devices: run(devices, rules, "config_db"), 50, 2000)
+    assert growth is None, growth
+
+
+class AllSafe(Evaluator):
+    """Finds no danger anywhere."""
+
+    def device(self, name: str, *_: object) -> DeviceVerdict:
+        """Return the ends of a switch with two ports."""
+        ends = {port: role(1).summaries[0] for port in ("Ethernet0", "Ethernet4")}
+        return DeviceVerdict((), {port: PlacedEnd(own, end_of(name, port), 0) for port, own in ends.items()})
+
+    def link(self, *_: object) -> tuple[Danger, ...]:
+        """Return no danger."""
+        return ()
+
+
+def end_of(switch: str, port: str) -> LinkEnd:
+    return LinkEnd(switch, port, None, "", None, True, None, None, None, (), lossless=True)
+
+
+def ring(many: int) -> FabricChange:
+    """Return a change of so many switches in a ring, each of a kind of its own."""
+    before: Config = {
+        "WRED_PROFILE": {"AZURE": {"green_min_threshold": "800000"}},
+        "DEVICE_METADATA": {"localhost": {}},
+    }
+    running, target = before, before | {"WRED_PROFILE": {"AZURE": {"green_min_threshold": "900000"}}}
+    units = units_of(running, target, frozenset({26}))
+    kind = PlannedKind("", (), running, target, units, UpdaterDevice("ACS-SN5600"))
+    return FabricChange(
+        tuple(kind._replace(title=f"leaf{n}", devices=(f"leaf{n}",)) for n in range(many)),
+        (),
+        tuple(PlannedLink(n, "Ethernet0", (n + 1) % many, "Ethernet4") for n in range(many)),
+        (),
+        sent=frozenset({26}),
+        wanted=frozenset({26}),
+        lossless=frozenset({26}),
+    )
+
+
+@pytest.mark.tools("growth")
+def test_a_plan_is_searched_in_time_that_grows_with_the_kinds_of_switches() -> None:
+    def ordered(change: FabricChange) -> None:
+        assert len(Search(change, AllSafe(hardware_finder(()))).order().steps) == 1
+
+    growth = by_doubling(ring, ordered, 100, 2000)
+    assert growth is None, growth
+
+
+def chained(many: int) -> View:
+    """Return the view of so many switches, each linked to the first one and to the next."""
+    names = [f"leaf{n}" for n in range(many)]
+    links = [SimpleNamespace(a=a, b=b, to_host=False) for a, b in pairwise(names)]
+    links += [SimpleNamespace(a=names[0], b=name, to_host=False) for name in names[1:]]
+    switches = [SimpleNamespace(name=name, device=name) for name in names]
+    return View(cast("Fabric", SimpleNamespace(switches=switches, links=links, beyond=())))
+
+
+@pytest.mark.tools("growth")
+def test_planes_are_found_in_time_that_grows_with_the_switches() -> None:
+    growth = by_doubling(chained, lambda view: View(view.fabric).plane_of, 500, 8000)
     assert growth is None, growth
