@@ -21,7 +21,7 @@
 # make cases  all tests with every case of those that take some of theirs (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn again
-# make fuzz    commands on mutated files, for SECONDS seconds; what breaks one becomes an input of the tests
+# make fuzz    commands on changed files, from each of SEEDS, INPUTS of them or for SECONDS seconds; what breaks one, or a law, becomes an input of the tests
 # make lock    write the locked requirements again from pyproject.toml
 
 PYTHON ?= python3
@@ -144,10 +144,12 @@ mutations: $(VENV)/dev.stamp
 laws: $(VENV)/dev.stamp
 	$(BIN)/python tools/laws.py
 
-SECONDS ?= 600
+SEEDS ?= 1 2 3
+INPUTS ?= 20000
+SECONDS ?= 2400
 
 fuzz: $(VENV)/dev.stamp profiles/compiled.json
-	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --keep
+	$(BIN)/python tools/fuzz.py --seed $(SEEDS) --inputs $(INPUTS) --seconds $(SECONDS) --branches 300 --keep
 
 docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/compile_rules.py

@@ -1,9 +1,15 @@
-"""Runs commands on mutated files, for so many seconds, and keeps what breaks one as an input of the tests.
+"""Runs commands on changed files, and keeps what breaks one, or a law, as an input of the tests.
 
-    python tools/fuzz.py [--seconds 60] [--seed N] [--keep]
+    python tools/fuzz.py [--seed N ...] [--inputs 20000] [--seconds 2400] [--branches 300] [--keep]
 
-Each breakage is printed once, with its traceback, after the file was made as small as still breaks the same code. With
-``--keep`` it is written to ``tests/fuzz/found``, whose files the tests run. The exit code is 1 where anything broke.
+Most files are sound ones of which values are changed behind validation, some are changed as bytes are. A run ends
+after so many inputs or seconds, whichever comes first, once for each seed; its figures are printed: the share of inputs
+that passed validation with a changed value, the rules that fired, the readers and renderers that ran.
+``--branches`` traces so many of the inputs once more, changed and unchanged, and compares the branches.
+
+Each breakage is printed once, with its traceback or the law, after the files were made as small as still break the
+same. With ``--keep`` it is written to ``tests/fuzz/found``, whose files the tests run. The exit code is 1 where
+anything broke.
 """
 
 from __future__ import annotations
@@ -21,43 +27,97 @@ sys.path.insert(0, str(ROOT))
 # What pygls logs of messages that are none would hide what broke.
 logging.disable(logging.CRITICAL)
 
-from tests.fuzz.seeds import seeds  # noqa: E402
-from tests.fuzz.trials import Breakage, Trial, beside, breakage, drawn, minimised  # noqa: E402
+from tests.fuzz.figures import Figures, arcs_of, branches  # noqa: E402
+from tests.fuzz.stock import INTENTS_DRAWN, Drawn, Stock, warmed_up  # noqa: E402
+from tests.fuzz.trials import Breakage, Trial, checked, minimised, outcome_of  # noqa: E402
 
-SLOWEST_S = 20.0
-"""Processor time after which an example is named as slow."""
+EACH = 4
+"""Of so many inputs one is watched for the functions that it calls, which doubles its time."""
+SLOWEST_S = 10.0
+"""Processor time after which an input is named as slow, with its law."""
+MINIMISED_S = 120.0
 
 
 def main() -> int:
-    """Run until the time is over; return 1 where something broke."""
-    parser = argparse.ArgumentParser(description="run commands on mutated files")
-    parser.add_argument("--seconds", type=float, default=60.0, metavar="S")
-    parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), metavar="N")
+    """Run each seed until its inputs or its time are over; return 1 where something broke."""
+    parser = argparse.ArgumentParser(description="run commands on changed files")
+    parser.add_argument("--seed", type=int, nargs="+", default=[random.randrange(1_000_000)], metavar="N")
+    parser.add_argument("--inputs", type=int, metavar="N", help="end after so many")
+    parser.add_argument("--seconds", type=float, metavar="S", help="end after so long")
+    parser.add_argument(
+        "--branches", type=int, default=0, metavar="N", help="compare the branches of so many"
+    )
     parser.add_argument("--keep", action="store_true", help="write what breaks to tests/fuzz/found")
     options = parser.parse_args()
-    chance = random.Random(options.seed)
-    end = time.monotonic() + options.seconds
+    if options.inputs is None and options.seconds is None:
+        options.seconds = 60.0
+    warmed_up()
     broken: dict[tuple[str, str], Breakage] = {}
-    examples = 0
-    while examples == 0 or time.monotonic() < end:
-        trial = drawn(seeds(), beside(), chance)
+    for seed in options.seed:
+        print(f"seed {seed}", flush=True)
+        _run(seed, options, broken)
+    print(f"{len(broken)} breakages from seeds {', '.join(map(str, options.seed))}")
+    return 1 if broken else 0
+
+
+def _run(seed: int, options: argparse.Namespace, broken: dict[tuple[str, str], Breakage]) -> None:
+    chance = random.Random(seed)
+    stock = Stock(seed, intents_drawn=INTENTS_DRAWN, runs=True)
+    figures, sample = Figures(), random.Random(seed)
+    traced: list[Drawn] = []
+    began, used = time.monotonic(), time.process_time()
+    while figures.inputs == 0 or not _is_over(figures.inputs, time.monotonic() - began, options):
+        drawn = stock.drawn(chance)
         started = time.process_time()
-        found = breakage(trial)
-        examples += 1
+        with figures.watched(calls=figures.inputs % EACH == 0):
+            outcome = outcome_of(drawn.trial)
+        found = checked(drawn.trial, outcome)
+        figures.count(drawn, outcome)
         took_s = time.process_time() - started
         if took_s > SLOWEST_S:
-            print(f"{' '.join(trial.command)}: {took_s:.0f} s of processor time", flush=True)
-            _keep(trial, f"slow-{options.seed}-{examples}", options.keep)
+            print(f"{' '.join(drawn.trial.command)}: {took_s:.0f} s of processor time", flush=True)
+            _keep(drawn.trial, f"slow-{seed}-{figures.inputs}", options.keep)
         if found is not None and found.cause not in broken:
             broken[found.cause] = found
-            _report(minimised(trial, found.cause), found, options.keep)
-    print(f"{examples:,} examples from seed {options.seed}, {len(broken)} breakages")
-    return 1 if broken else 0
+            _report(drawn.trial, found, options.keep)
+        if len(traced) < options.branches:
+            traced.append(drawn)
+        elif options.branches and sample.random() < options.branches / figures.inputs:
+            traced[sample.randrange(options.branches)] = drawn
+    wall_s, cpu_s = time.monotonic() - began, time.process_time() - used
+    print(f"{figures.inputs:,} inputs in {wall_s:.0f} s, {cpu_s:.0f} s of processor time")
+    print("\n".join(figures.report()), flush=True)
+    if traced:
+        print(_compared(traced), flush=True)
+
+
+def _is_over(inputs: int, seconds: float, options: argparse.Namespace) -> bool:
+    return (options.inputs is not None and inputs >= options.inputs) or (
+        options.seconds is not None and seconds >= options.seconds
+    )
+
+
+def _compared(traced: list[Drawn]) -> str:
+    """Return how many branches the changed and the unchanged files of some inputs take."""
+    unchanged = arcs_of([drawn.unchanged for drawn in traced])
+    changed = arcs_of([drawn.trial._replace(law="") for drawn in traced])
+    both = branches(unchanged | changed)
+    return (
+        f"branches of {len(traced)} inputs: {len(both & changed):,} taken, {len(both & unchanged):,} by their seeds "
+        f"unchanged, {len(both & changed - unchanged):,} by no seed"
+    )
 
 
 def _report(trial: Trial, found: Breakage, keep: bool) -> None:
     print(f"lossless {' '.join(trial.command)}\n{found.text}", flush=True)
-    _keep(trial, f"{found.kind}-{found.place}".replace(":", "-").replace(".py", ""), keep)
+    small = minimised(trial, found.cause, MINIMISED_S)
+    name = (
+        f"{found.kind}-{found.place}".replace(":", "-")
+        .replace(".py", "")
+        .replace(" ", "-")
+        .replace("/", "-")[:80]
+    )
+    _keep(small, name, keep)
 
 
 def _keep(trial: Trial, name: str, keep: bool) -> None:

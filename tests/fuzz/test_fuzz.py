@@ -1,34 +1,140 @@
-"""No input breaks a command: mutated files of every kind, and those that once did."""
+"""No input breaks a command or a law: files changed behind validation, or as bytes are, and those that once did."""
 
 from __future__ import annotations
 
+import itertools
 import json
-import random
+from functools import cache
 from pathlib import Path
+from random import Random
 
 import pytest
 
-from tests.fuzz.seeds import seeds
-from tests.fuzz.trials import Trial, beside, breakage, drawn
+from tests.fuzz import laws, trials
+from tests.fuzz.behind import Pool, changed_data
+from tests.fuzz.figures import Figures, arcs_of, branches, readers, renderers
+from tests.fuzz.laws import LAWS, form_of, malformed
+from tests.fuzz.stock import PLAIN, Stock
+from tests.fuzz.trials import FAILED, Outcome, Trial, beside, breakage, outcome_of
+from tests.trees import tree
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.json"))
 ROUNDS, EXAMPLES = 8, 25
-"""Examples in CI; ``make fuzz`` runs as many as fit into its time, with seeds of their own."""
+"""Examples in CI; ``make fuzz`` runs thousands, from seeds of its own."""
+
+
+@cache
+def stock() -> Stock:
+    """Sound inputs, without those that are drawn and those that run traffic: these take long."""
+    return Stock()
 
 
 @pytest.mark.parametrize("file", FOUND, ids=[file.stem for file in FOUND])
 def test_what_once_broke_a_command_does_not_any_more(file: Path) -> None:
     data = json.loads(file.read_text())
-    found = breakage(Trial(tuple(data["command"]), data["files"]))
+    found = breakage(Trial(tuple(data["command"]), data["files"], data.get("law", "")))
     assert found is None, found.text
 
 
 @pytest.mark.tools("fuzz")
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_mutated_files_end_in_an_exit_code_of_ours(number: int, reference: Path) -> None:
+def test_changed_files_end_in_an_exit_code_of_ours_and_break_no_law(number: int, reference: Path) -> None:
     assert reference.is_dir(), "seeds are of the corpus too"
-    chance = random.Random(number)
+    chance = Random(number)
     for _ in range(EXAMPLES):
-        trial = drawn(seeds(), beside(), chance)
+        trial = stock().drawn(chance).trial
         found = breakage(trial)
         assert found is None, f"{' '.join(trial.command)}\n{found.text}"
+
+
+@pytest.mark.tools("fuzz")
+def test_most_changes_pass_validation_with_another_value_behind_it(reference: Path) -> None:
+    assert reference.is_dir(), "seeds are of the corpus too"
+    chance, figures = Random(0), Figures()
+    for _ in range(100):
+        drawn = stock().drawn(chance)
+        with figures.watched():
+            outcome = outcome_of(drawn.trial)
+        figures.count(drawn, outcome)
+    assert figures.passed >= 60
+    assert len(figures.rules) > 20
+    assert any("not: " in line for line in figures.report())
+
+
+def test_a_seed_draws_the_same_trials_again(reference: Path) -> None:
+    assert reference.is_dir(), "seeds are of the corpus too"
+    one, other = ([stock().drawn(chance) for _ in range(50)] for chance in (Random(3), Random(3)))
+    assert one == other
+
+
+def test_every_reader_and_renderer_that_is_counted_is_a_file_with_functions() -> None:
+    assert len(readers()) > 50
+    assert len(renderers()) > 50
+    assert all(Path(file).is_file() for file, _ in (*readers().values(), *renderers().values()))
+
+
+# --- what counts as broken ---
+
+
+def test_a_command_that_takes_too_long_has_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "LONGEST_S", 0.05)
+    monkeypatch.setattr(trials, "main", lambda _command: [None for _ in itertools.count()])
+    found = breakage(Trial(("lint",), {}))
+    assert found is not None
+    assert found.kind == "HangError"
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [("json", "{}\n{}"), ("json", '{"a": NaN}'), ("sarif", "{"), ("junit", "<a>"), ("csv", "a,b\n1\n")],
+)
+def test_what_the_parser_of_a_format_refuses_is_no_report(form: str, text: str) -> None:
+    assert malformed(form, text)
+    assert malformed(form, "") is None
+
+
+def test_an_exit_code_without_a_reason_breaks_a_law() -> None:
+    assert form_of(("lint",), Outcome(FAILED, "", "", {})) is not None
+    assert form_of(("lint",), Outcome(FAILED, "", "a reason", {})) is None
+
+
+def test_another_output_or_file_breaks_the_law_of_the_same_twice() -> None:
+    trial = Trial(("lint", "leaf.json"), beside())
+    outcome = outcome_of(trial)
+    assert LAWS["twice"](trial, outcome) is None
+    assert LAWS["twice"](trial, outcome._replace(out="other")) is not None
+    assert LAWS["twice"](trial, outcome._replace(files={**outcome.files, "a": b""})) is not None
+
+
+def test_a_fabric_that_differs_by_more_than_a_name_breaks_the_law_of_names() -> None:
+    named = beside()["leaf-spine.yaml"].replace("fabric: base", "fabric: NAME")
+    texts = {"fabric.yaml": named.replace("NAME", "odd-one"), "plain.yaml": named.replace("NAME", PLAIN)}
+    trial = Trial(("lint", "fabric.yaml"), {**texts, "name.txt": json.dumps(["odd-one", PLAIN])})
+    assert LAWS["names"](trial, outcome_of(trial)) is None
+    other = {**trial.files, "plain.yaml": texts["plain.yaml"].replace("600ms", "300ms")}
+    assert LAWS["names"](trial._replace(files=other), outcome_of(trial)) is not None
+
+
+def test_rows_that_only_one_form_has_break_the_law_of_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = {f"{name}/config_db.json": json.dumps(rows) for name, rows in tree("two tiers").items()}
+    trial = Trial(("lint", "."), made)
+    assert LAWS["forms"](trial, outcome_of(trial)) is None
+    monkeypatch.setattr(laws, "as_dump", lambda tables: {f"{key}|a": {"b": "c"} for key in tables})
+    assert LAWS["forms"](trial, outcome_of(trial)) is not None
+
+
+def test_a_change_is_another_value_and_leaves_the_data_as_they_are() -> None:
+    pool, data = Pool(), {"lossless": "v1", "mtu": 9100, "classes": {"rdma": {"dscp": 26}}}
+    pool.add({"lossless": "v1", "mtu": 9216, "classes": {"rdma": {"dscp": 24}}})
+    changes = [changed_data(data, pool, Random(number)) for number in range(40)]
+    assert data == {"lossless": "v1", "mtu": 9100, "classes": {"rdma": {"dscp": 26}}}
+    assert {"lossless": "v1", "mtu": 9216, "classes": {"rdma": {"dscp": 26}}} in changes
+    assert all(change["lossless"] == "v1" for change in changes)
+    assert sum(change != data for change in changes) > 30
+
+
+def test_branches_are_the_lines_that_more_than_one_follows() -> None:
+    sound = Trial(("rule", "WD001"), {})
+    arcs = arcs_of([sound])
+    assert branches(arcs) < arcs
+    assert branches({("a", 1, 2), ("a", 1, 3), ("a", 2, 3)}) == {("a", 1, 2), ("a", 1, 3)}

@@ -1,23 +1,27 @@
-"""What is run on mutated files: commands in an empty folder, which may refuse them but not break."""
+"""What is run on changed files: commands in a folder of their own, which may refuse them, but not break or hang."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
-import random
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 from lossless.interfaces.cli import main
 from tests.fuzz.editor import conversation, mistakes
-from tests.fuzz.mutations import mutated
 from tests.paths import RULE_BASES
 
 EDITOR = ("lsp", "FILE")
@@ -50,32 +54,53 @@ SWITCH_COMMANDS = (
 OTHER_COMMANDS = (("lint", "FILE"), ("lint", "."), EDITOR)
 
 
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
+FAILED = 2
+LONGEST_S = 20.0
+"""Processor time after which a command hangs: the slowest of sound inputs take a tenth of it."""
 MESSAGES = "messages.json"
+_OTHER = re.compile(r"[^a-zA-Z :,]+")
+"""Names and numbers of a reason, which differ between files that break the same law in the same way."""
 AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
 
 
+@cache
 def beside() -> dict[str, str]:
     """Return sound files that every command finds in its folder."""
     return {name: (RULE_BASES / name).read_text() for name in ("leaf-spine.yaml", "leaf.json")}
 
 
 class Seed(NamedTuple):
-    """A sound file, and the commands that read it."""
+    """Sound files and the commands that read them: ``name`` is changed, or one of ``others`` beside it.
+
+    Without ``beside`` there are the files that every command finds. ``words`` are those of commands that stand for
+    names in the files; ``laws`` hold for the files (``laws.LAWS``).
+    """
 
     name: str
     text: str
     commands: Sequence[tuple[str, ...]]
+    beside: Mapping[str, str] | None = None
+    others: Sequence[str] = ()
+    words: Mapping[str, str] = {}
+    laws: Sequence[str] = ()
+
+    @property
+    def files(self) -> dict[str, str]:
+        """All files."""
+        return {**(beside() if self.beside is None else self.beside), self.name: self.text}
 
 
 class Trial(NamedTuple):
-    """A command in a folder of files."""
+    """Commands in a folder of files, one after the other with ``&&`` between them, and a law about it."""
 
     command: tuple[str, ...]
     files: Mapping[str, str]
+    law: str = ""
 
 
 class Breakage(NamedTuple):
-    """An exception that nobody expected: its type and where it was raised, with its traceback."""
+    """An exception that nobody expected, or a law that is broken: what and where, with its traceback or the reason."""
 
     kind: str
     place: str
@@ -87,28 +112,102 @@ class Breakage(NamedTuple):
         return self.kind, self.place
 
 
-def drawn(seeds: Sequence[Seed], beside: Mapping[str, str], chance: random.Random) -> Trial:
-    """Return a trial of one mutated seed, with sound files beside it."""
-    seed = chance.choice(seeds)
-    command = tuple(seed.name if word == "FILE" else word for word in chance.choice(seed.commands))
-    files = {**beside, seed.name: mutated(seed.text, seed.name, chance)}
-    if "bases" in command:
-        files["bases/leaf1/config_db.json"] = files[seed.name]
-    return Trial(command, files)
+class HangError(BaseException):
+    """A command takes more processor time than any should; no handler of errors takes it for one of its own."""
+
+
+class Outcome(NamedTuple):
+    """How commands ended: the last exit code, what was printed, the files that are there then, and what broke."""
+
+    code: int
+    out: str
+    err: str
+    files: Mapping[str, bytes]
+    broke: Breakage | None = None
 
 
 def breakage(trial: Trial) -> Breakage | None:
-    """Run a trial; return what broke, None where it ended with an exit code of ours."""
-    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        if "--since" in trial.command:
-            _commit(folder, beside())
-        _write(folder, trial.files)
-        before = Path.cwd()
-        os.chdir(folder)
-        try:
-            return _in_editor(trial) if trial.command[0] == "lsp" else _run(trial.command)
-        finally:
-            os.chdir(before)
+    """Run a trial; return what broke, None where it ended with an exit code of ours and its law holds."""
+    return checked(trial, outcome_of(trial))
+
+
+def checked(trial: Trial, outcome: Outcome) -> Breakage | None:
+    """Return what broke in a trial, or how it breaks its law."""
+    from tests.fuzz.laws import LAWS, form_of
+
+    if outcome.broke is not None:
+        return outcome.broke
+    if trial.command[0] == "lsp":
+        return None
+    if reason := form_of(trial.command, outcome):
+        return Breakage("form", trial.command[0], reason)
+    broken = _law(LAWS[trial.law], trial, outcome) if trial.law else None
+    if isinstance(broken, str):
+        return Breakage("law", f"{trial.law}: {_OTHER.sub('', broken)[:40].strip()}", broken)
+    return broken
+
+
+def _law(
+    law: Callable[[Trial, Outcome], str | None], trial: Trial, outcome: Outcome
+) -> str | Breakage | None:
+    try:
+        with limited():
+            return law(trial, outcome)
+    except (Exception, HangError) as error:  # noqa: BLE001 whatever is raised is what is looked for
+        return _broken(error)
+
+
+def outcome_of(trial: Trial) -> Outcome:
+    """Run the commands of a trial in a folder of its own, the same path for each."""
+    with folder_of(trial.files, committed=beside() if "--since" in trial.command else {}) as folder:
+        outcome = _in_editor(trial) if trial.command[0] == "lsp" else _run_each(trial.command)
+        return outcome._replace(files=files_in(folder))
+
+
+@contextmanager
+def folder_of(files: Mapping[str, str], committed: Mapping[str, str] = {}) -> Iterator[Path]:
+    """Write files to a folder and work there; after it, the folder is gone.
+
+    All have the same path, as messages name it; those of processes that run at the same time differ.
+    """
+    folder = Path(tempfile.gettempdir(), f"fuzz-{os.getpid()}")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    if committed:
+        _commit(str(folder), committed)
+    _write(str(folder), files)
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield folder
+    finally:
+        os.chdir(before)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Return the files below a folder, those of git left out."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".git" not in path.parts
+    }
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """End what takes longer than ``LONGEST_S`` of processor time with :class:`HangError`."""
+
+    def over(_number: int, _frame: Any) -> None:
+        raise HangError(f"more than {LONGEST_S:g} s of processor time")
+
+    before = signal.signal(signal.SIGPROF, over)
+    signal.setitimer(signal.ITIMER_PROF, LONGEST_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _write(folder: str, files: Mapping[str, str]) -> None:
@@ -124,7 +223,7 @@ def _commit(folder: str, files: Mapping[str, str]) -> None:
         subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
 
 
-def _in_editor(trial: Trial) -> Breakage | None:
+def _in_editor(trial: Trial) -> Outcome:
     file = trial.command[1]
     messages = _messages(trial.files[file]) if file == MESSAGES else None
     try:
@@ -132,8 +231,8 @@ def _in_editor(trial: Trial) -> Breakage | None:
             conversation(Path(file).resolve(), trial.files[file]) if messages is None else messages
         )
     except Exception as error:  # noqa: BLE001 whatever is raised is what is looked for
-        return _broken(error)
-    return None if found is None else Breakage("mistake", found[:200], found)
+        return Outcome(0, "", "", {}, _broken(error))
+    return Outcome(0, "", "", {}, None if found is None else Breakage("mistake", found[:200], found))
 
 
 def _messages(text: str) -> list[Any]:
@@ -145,38 +244,57 @@ def _messages(text: str) -> list[Any]:
     return data if isinstance(data, list) else [data]
 
 
-def _broken(error: Exception) -> Breakage:
+def _broken(error: BaseException) -> Breakage:
     *_, last = traceback.extract_tb(error.__traceback__)
     place = f"{Path(last.filename).name}:{last.name}"
     return Breakage(type(error).__name__, place, traceback.format_exc())
 
 
-def _run(command: Sequence[str]) -> Breakage | None:
+def _run_each(words: Sequence[str]) -> Outcome:
+    """Run commands until one cannot do its work."""
+    commands: list[list[str]] = [[]]
+    for word in words:
+        if word == "&&":
+            commands.append([])
+        else:
+            commands[-1].append(word)
+    outcome = Outcome(0, "", "", {})
+    for command in commands:
+        outcome = run(command)
+        if outcome.broke is not None or outcome.code == FAILED:
+            break
+    return outcome
+
+
+def run(command: Sequence[str]) -> Outcome:
+    """Run a command in the current folder."""
     out, err = io.StringIO(), io.StringIO()
-    with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
-        try:
+    try:
+        with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err), limited():
             code = main(list(command))
-        except Exception as error:  # noqa: BLE001 whatever is raised is what is looked for
-            return _broken(error)
-    if code not in (0, 1, 2):
-        return Breakage(f"exit code {code}", " ".join(command), err.getvalue())
-    return None
+    except (Exception, HangError) as error:  # noqa: BLE001 whatever is raised is what is looked for
+        return Outcome(0, out.getvalue(), err.getvalue(), {}, _broken(error))
+    outcome = Outcome(code, out.getvalue(), err.getvalue(), {})
+    if code not in (0, 1, FAILED):
+        return outcome._replace(broke=Breakage(f"exit code {code}", " ".join(command), outcome.err))
+    return outcome
 
 
-def minimised(trial: Trial, cause: tuple[str, str]) -> Trial:
-    """Return a trial with as few lines, and then characters, as break the same code."""
+def minimised(trial: Trial, cause: tuple[str, str], seconds: float = float("inf")) -> Trial:
+    """Return a trial with as few lines, and then characters, as break the same code, as far as time allows."""
+    end = time.monotonic() + seconds
     for name in sorted(trial.files):
         for unit in ("\n", ""):
-            trial = _with_fewest(trial, name, unit, cause)
+            trial = _with_fewest(trial, name, unit, cause, end)
     return trial
 
 
-def _with_fewest(trial: Trial, name: str, unit: str, cause: tuple[str, str]) -> Trial:
+def _with_fewest(trial: Trial, name: str, unit: str, cause: tuple[str, str], end: float) -> Trial:
     def having(parts: list[str]) -> Trial:
         return trial._replace(files={**trial.files, name: unit.join(parts)})
 
     def breaks(parts: list[str]) -> bool:
-        found = breakage(having(parts))
+        found = breakage(having(parts)) if time.monotonic() < end else None
         return found is not None and found.cause == cause
 
     return having(_fewest(trial.files[name].split(unit) if unit else list(trial.files[name]), breaks))
