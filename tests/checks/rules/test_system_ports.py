@@ -168,3 +168,13 @@ def test_without_keys_of_a_chassis_buffers_are_not_compared(change: Callable[[Da
         change(tables)
 
     assert found(both) == []
+
+
+@pytest.mark.parametrize("name", ["Ethernet0", "leaf1|Asic0", ""])
+def test_a_name_of_other_parts_is_no_system_port_and_the_rest_is_checked(name: str) -> None:
+    def change(tables: Data) -> None:
+        tables["SYSTEM_PORT"][name] = dict(tables["SYSTEM_PORT"][OWN[0]])
+        without("QUEUE", OTHERS[0])(tables)
+
+    (said,) = found(change)
+    assert OTHERS[0] in str(said)

@@ -85,7 +85,7 @@ def check(device: Device) -> Results:
         [*lossless_queues(device.view)],
         sorted(device.tables.written("SYSTEM_PORT"), key=natural_key),
     )
-    own = {name for name in names if card.is_named(*name.split("|")[:2])}
+    own = {name for name in names if name.count("|") == 2 and card.is_named(*name.split("|")[:2])}
     for table, field in (("QUEUE", "wred_profile"), ("BUFFER_QUEUE", "profile")):
         rows = system_port_rows(device.tables, table, card, names)
         yield from _dropped(device, table, rows.unknown)
