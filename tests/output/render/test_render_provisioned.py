@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lossless.api import lint_documents
 from lossless.formats.device_files.switches import switch_file
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
@@ -62,6 +63,15 @@ def test_a_base_with_asymmetric_pfc_is_refused_unless_the_intent_states_it() -> 
 def test_stating_asymmetric_pfc_keeps_all_else_of_a_port() -> None:
     before = rendered(SHAPE, Data.copy)["PORT"]["Ethernet0"]
     assert rendered(ASYMMETRIC, Data.copy)["PORT"]["Ethernet0"] == before | {"pfc_asym": "on"}
+
+
+def test_a_file_without_a_base_that_sets_asymmetric_pfc_is_no_file_of_ports_without_lanes() -> None:
+    fabric = resolve(load_intent(load_text(ASYMMETRIC, "fabric.yaml")))
+    text = switch_file(fabric.switches[0], None).text
+    assert "pfc_asym" in text
+    report = lint_documents([load_text(text, "leaf1/qos.json")])
+    assert [finding.code for finding in report.findings if finding.severity != "info"] == []
+    assert [finding.code for finding in report.findings if finding.code == "SCM005"] == []
 
 
 def test_a_tunnel_must_not_lose_the_maps_it_names() -> None:

@@ -55,6 +55,8 @@ def refusals(device: Device, kind: Kind) -> Results:
     if not validation.problems:
         return
     problems = sorted((p for p in validation.problems if p.flaw.kind == kind), key=_place)
+    if kind == "missing" and not device.tables.makes_ports:
+        problems = [problem for problem in problems if problem.table != "PORT"]
     if kind == "reference" and validation.context.fragment and len(device.tables.data) == 1:
         for problem in problems:
             if _may_lie_elsewhere(device, problem):

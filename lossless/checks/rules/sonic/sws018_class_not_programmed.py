@@ -80,7 +80,7 @@ def check(device: Device) -> Results:
 
     Causes that other rules report are left out.
     """
-    wanted = list(_wanted(device)) if device.tables.table("PORT") else []
+    wanted = list(_wanted(device)) if device.tables.makes_ports else []
     if not wanted:
         yield from _nowhere(device)
         return

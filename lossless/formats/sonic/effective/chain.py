@@ -51,7 +51,7 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
 
     A fragment without ports stays unchanged: the rest of the switch is unknown.
     """
-    if not tables.table("PORT"):
+    if not tables.makes_ports:
         return tables
     gone = _gone(tables, state)
     changed = _changed(tables, state)

@@ -226,6 +226,19 @@ class Tables:
             tables.remarks = (Remark("mark", 1, ()), *tables.remarks)
         return tables
 
+    @property
+    def makes_ports(self) -> bool:
+        """Whether its PORT rows make ports; those of a qos.json are settings of ports that another file makes.
+
+        Such a file has neither lanes and speeds nor the HWSKU of a device.
+        """
+        rows = self.rows.get("PORT", {})
+        own = self.row("DEVICE_METADATA", "localhost")
+        return bool(rows) and (
+            (own is not None and "hwsku" in own.fields)
+            or any({"lanes", "speed"} & row.fields.keys() for row in rows.values())
+        )
+
     def table(self, name: str) -> Mapping[str, ConfigRow]:
         """Return the rows of a table, empty where it is absent."""
         return self.rows.get(name, {})
