@@ -411,7 +411,7 @@ def host_stages(
             return (stay,)
         title = "set as the target says" if lossless == now else more
         return stay, HostStage(title, new, sends=True)
-    before = old or _as_switches_have_it(new, sent)
+    before = _as_switches_have_it(new, sent) if old is None else _settable(old, new, sent)
     # Where the marking of a host is unknown, its jobs are told in words.
     keeps = bool(_marked(old)) and _marked(old) == _marked(new) and _marked(new) <= now
     sending = "set as the target says" if keeps else _sending(now, wanted)
@@ -439,6 +439,19 @@ def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQo
         dscp_to_priority=tuple(sorted({**both, **known}.items())),
         pfc_priorities=tuple(sorted({*known.values()})),
     )
+
+
+def _settable(old: HostQos, new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
+    """Return settings now in force that files can set.
+
+    Of hosts that reported some of theirs: what they reported of DSCPs, PFC and packet marking, the rest as assumed of
+    unknown hosts.
+    """
+    if old.provenance == "intent":
+        return old
+    names = ("dscp_to_priority", "pfc_priorities", "traffic_class", "nccl_tc", "cma_tos")
+    reported = {name: value for name in names if (value := getattr(old, name)) is not UNKNOWN}
+    return _as_switches_have_it(new, sent)._replace(**reported)
 
 
 def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple[HostStage, ...]:

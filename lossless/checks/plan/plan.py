@@ -103,9 +103,14 @@ def _stopped(change: FabricChange, gone: str) -> str:
 
 
 def is_told(kind: HostKind, change: HostChange) -> bool:
-    """Return whether a change of hosts is manual work: their settings are unknown, or no file of theirs differs."""
+    """Return whether a change of hosts is manual work: their settings are unknown, or no file of theirs differs.
+
+    So is a change back to what they reported: a report has neither all settings that files set, nor always the NIC.
+    """
     before, after = (kind.stages[number].qos for number in (change.stages[0] - 1, change.stages[-1]))
-    return after is None or (before is not None and same_files(before, after))
+    return (
+        after is None or after.provenance == "deployed" or (before is not None and same_files(before, after))
+    )
 
 
 def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:

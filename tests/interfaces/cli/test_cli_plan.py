@@ -6,12 +6,14 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lossless.api import render
 from lossless.formats.sonic.capabilities.releases import releases
 from lossless.model.fabric.model import Fabric
+from tests.formats.reader_texts import FACTS
 from tests.interfaces.cli.conftest import Cli
 from tests.paths import ROOT
 
@@ -36,6 +38,27 @@ def running(_intents: None) -> Path:
     """Return a folder of what the switches of the old intent run."""
     render("old.yaml", "running", base_dir=EXAMPLE / "base")
     return Path("running")
+
+
+@pytest.mark.parametrize("form", ["nccl.conf", "mlnx_qos", "files"])
+def test_hosts_that_reported_something_get_files_and_go_back_by_hand(
+    form: str, cli: Cli, running: Path
+) -> None:
+    """A report has neither all settings that a script sets, nor the NIC in each of these."""
+    place = running / "host1" / "node.facts"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(FACTS[form].text.replace("node1", "host1") + "==> end\n", encoding="utf-8")
+    outcome = cli("plan", "running", "new.yaml", "-o", "change")
+    assert outcome.code == 0, outcome.err
+    assert list(Path("change").glob("step-*/*/lossless-roce.sh"))
+    plan = json.loads(Path("change/plan.json").read_text(encoding="utf-8"))
+    reported = next(group for group, hosts in _hosts(plan["steps"]).items() if hosts == ["host1"])
+    back = [line for steps in plan["rollback"] for step in steps for line in step["by_hand"]]
+    assert any(line.startswith(f"{reported.replace('-', ' ')}: back to before") for line in back)
+
+
+def _hosts(steps: list[dict[str, Any]]) -> dict[str, list[str]]:
+    return {group["group"]: group["hosts"] for step in steps for group in step["hosts"]}
 
 
 def written(name: str, text: str) -> str:
