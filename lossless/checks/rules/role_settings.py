@@ -88,7 +88,7 @@ def _pools(device: Device) -> Iterator[SharedSetting]:
 def _queue_buffers(device: Device) -> Iterator[SharedSetting]:
     """Yield whether BUFFER_QUEUE has rows, unless BUF022 reports by the file alone that they are missing.
 
-    Fragments, VoQ switches and those without PFC are left out.
+    Fragments, VOQ switches and those without PFC are left out.
     """
     tables = device.tables
     if not device.view.lossless_sets or device.switch.is_fragment or device.switch.qos.voq:

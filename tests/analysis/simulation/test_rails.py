@@ -78,10 +78,11 @@ def test_leaves_that_share_a_part_of_the_ports_of_hosts_are_no_rails() -> None:
         "host2": "host",
         "host3": "host",
     }
-    topology = {"leaf_spine": None, "devices": {name: {"role": role} for name, role in roles.items()}}
+    devices = {name: {"role": role} for name, role in roles.items()}
+    topology = {"leaf_spine": None, "devices": devices}
     mixed = [*links, {"a": "leaf1", "b": "host3", **link, "links": "2 x 400G"}]
     hardware = {"switch": "nvidia-sn5600"}
-    clean = {name: value for name, value in topology["devices"].items() if name != "host3"}
+    clean = {name: value for name, value in devices.items() if name != "host3"}
     assert declared(
         {"topology": topology | {"devices": clean, "links": links}, "hardware": hardware}
     ).rail_of == {

@@ -107,7 +107,7 @@ class _EgressUse(NamedTuple):
 def check(view: View) -> Results:
     """Yield a violation per egress profile that limits a lossless queue below the backlog of its ingress groups.
 
-    VoQ switches are left out, and those with fewer than two ports with PFC.
+    VOQ switches are left out, and those with fewer than two ports with PFC.
     """
     for sets in by_switch(view):
         ports = ports_with_pfc(sets)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per egress pool of lossy queues that is larger than the ingress pools of lossy groups.
 
-    VoQ switches and ports without PFC are left out.
+    VOQ switches and ports without PFC are left out.
     """
     if device.switch.qos.voq:
         return
