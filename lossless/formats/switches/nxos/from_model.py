@@ -4,14 +4,16 @@ A qos-group has the number of its queue. Shares are ``bandwidth remaining percen
 it, so that the shares of the others are those that are declared.
 
 The watchdog looks at an interval, and its times are multiples of it: a queue is shut after the shutdown multiplier, of
-a port its interface multiplier, and restored after the auto-restore multiplier without pauses (Cisco, Nexus 9000 NX-OS
-QoS Configuration Guide 10.5(x), "Configuring Priority Flow Control"). The interval is 100 to 1,000 ms, a shutdown
-multiplier 1 to 10.
+a port its interface multiplier (Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.5(x), "Configuring Priority Flow
+Control"; the product for shutting: CiscoDevNet/terraform-provider-intersight docs/FabricPfcWatchDog.md @fe27280, of
+UCS). No source read here states the product for restoring: the auto-restore multiplier is taken the same way. Ranges:
+YangModels/yang @5f917c8 vendor/cisco/nx/10.3-10/Cisco-NX-OS-device.yang, platform_PriorFlowCtrlWd-group; it takes an
+auto-restore multiplier of 0 too, whose meaning no source states.
 
 The document of the object model has the policies of a switch, for RESTCONF and NX-API. The modes of PFC and of its
-watchdog are numbers there, of which Cisco's NX-API REST guide explains 0, and no source documents the direction in
-which the network-qos policy is bound: all these are set by the commands alone. Shapes: Cisco-NX-OS-device.yang
-(YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
+watchdog are numbers in the model of 9.3(2), of which Cisco's NX-API REST guide explains 0, and no source documents the
+direction in which the network-qos policy is bound: all these are set by the commands alone. Shapes:
+Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
 gen/definitions/network_qos.yaml @41ca596; lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
 """
 

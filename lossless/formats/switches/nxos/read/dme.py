@@ -3,9 +3,10 @@
 The object model is ``Cisco-NX-OS-device:System``, as NETCONF, gNMI and RESTCONF have it. Each value is read as the
 command it represents, so that one grammar defines the valid values. Names of containers and leaves:
 Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers there, and
-words in NX-API REST (on, off, auto: CiscoDevNet/terraform-provider-nxos gen/definitions/physical_interface.yaml
-@43d0c25). Of the numbers, 0 is the mode auto (Cisco, NX-API REST SDK User Guide 9.3(x), "Configuring Priority Flow
-Control on an Ethernet Interface"); others are not read.
+words in the model of 10.3(10) (YangModels/yang @5f917c8) and in NX-API REST (on, off, auto:
+CiscoDevNet/terraform-provider-nxos gen/definitions/physical_interface.yaml @43d0c25). Of the numbers, 0 is the mode
+auto (Cisco, NX-API REST SDK User Guide 9.3(x), "Configuring Priority Flow Control on an Ethernet Interface"); others
+are not read.
 
 Texts become commands, each in its mode. Most published texts are no ``show running-config`` output: prompts precede
 commands, modes are left by ``exit`` or not at all, and some lines are indented. So the mode of a command is found by

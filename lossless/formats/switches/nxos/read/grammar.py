@@ -150,7 +150,8 @@ class NxosConfig:
     name.
 
     ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies whose bindings the object
-    model has. ``says_watchdog`` is False for the object model: no leaf of it is the watchdog of the whole switch.
+    model has. ``says_watchdog`` is False for the object model: the leaves of the watchdog of the whole switch, which it
+    has since 9.3(3) (priorflowctrlwd-items below pltfm-items), are not read.
     ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or the like.
 
     ``impossible`` are commands with invalid values, ``refused`` those that NX-OS does not have, each with the intended
