@@ -234,7 +234,9 @@ def collector_command(*, switch: bool) -> None:
     ssh gpu1 sudo sh -s < lossless-collect.sh > hosts/gpu1/snapshot.facts
     lossless lint .
 
-    That for switches reads tables of ports, QoS, buffers and counters, of every ASIC, and no others:
+    That for switches reads tables of ports and their neighbors, LAGs, QoS, the watchdog, trimming, buffers,
+    capabilities and counters of every ASIC, versions, and some fields of DEVICE_METADATA; nothing of users, AAA
+    or SNMP:
 
     \b
     lossless collector --switch > lossless-collect-switch.sh
