@@ -1,8 +1,9 @@
 """The Jinja environment of the project's own templates: strict, plain text, the same bytes every time.
 
 Templates only lay values out; the code that prepares a template's values decides them. Templates are ours and part
-of the installation, so they are not sandboxed, and their output is no HTML, so nothing is escaped: values
-that become shell words pass through the filter ``shell``, JSON through ``json``.
+of the installation, so they are not sandboxed. Output is not escaped for HTML: free text that becomes a shell word
+passes through the filter ``shell``, YAML through ``yaml``, and JSON through ``json``, but for the document of NX-OS,
+which passes through Jinja's ``tojson``.
 """
 
 from __future__ import annotations
@@ -95,7 +96,10 @@ def _yaml(value: object) -> str:
 
 
 def _indented(value: object, step: str, margin: str) -> str:
-    """Return the text of ``json.dumps(indent=...)``, faster for CONFIG_DB's objects of strings."""
+    """Return the text of ``json.dumps(value, indent=len(step), ensure_ascii=False)``, with a margin.
+
+    ``margin`` stands before each line but the first. CONFIG_DB's objects of strings are written faster.
+    """
     if isinstance(value, str):
         return _quoted(value)
     if not isinstance(value, dict) or not value:

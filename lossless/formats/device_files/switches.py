@@ -89,7 +89,9 @@ def _file_of_asic(
 
 
 def contents(switch: Switch, base: Document | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the tables that are rendered for a switch, and its complete configuration: on a base, if there is one.
+    """Return the tables that are rendered for a switch, and the content of its file: its base with these tables.
+
+    Without a base the content is these tables alone.
 
     Raises:
         RenderError: its release does not support a rendered row, or the base does not fit.

@@ -291,7 +291,9 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
 
 
 def find_exceptions(draft: Draft) -> dict[CableEnd, DraftException]:
-    """Return the linked ports of a draft whose MTU, asymmetric PFC or watchdog differ from those declared for all."""
+    """Return the exceptions of linked ports: MTU and asymmetric PFC that differ from those of all, watchdogs from those
+    of the tier.
+    """
     linked = {end for link in draft.links for end in (link.a, link.b)}
     exceptions = {}
     for device in draft.devices:

@@ -3,11 +3,11 @@
 A system whose configurations are not read is recognized by commands that no supported system has. Texts of different
 vendors share lines (``priority-flow-control priority 3 no-drop``, ``class-map type network-qos``): such a sign
 outweighs those of EOS, NX-OS and NVUE. The texts are not read; a sign gives the name for a message. Source for H3C:
-S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are the first lines of running
-configurations of these systems, or their port names, without a published source.
+S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are QoS commands, port names
+and first lines of running configurations of these systems, without a published source.
 
-Configurations of a dialect do not declare buffers, hardware and neighbors. The input of a configuration session is
-the commands of one configuration that another one lacks, mode by mode.
+Configurations of a dialect do not declare buffers, hardware and neighbors. New commands are the part of a
+configuration session that one configuration has and another one lacks, mode by mode; each dialect adds removals.
 """
 
 from __future__ import annotations

@@ -126,7 +126,7 @@ def _column(place: tuple[int, int], spans: Spans) -> int:
 
 
 class _Blocks:
-    """Splits the lines of a text into tables and other lines."""
+    """Splits the lines of a text into tables, lists of names and values, and other lines."""
 
     def __init__(self, lines: Sequence[str], is_open: bool) -> None:
         self._lines = lines

@@ -330,7 +330,7 @@ class DeployedDevices:
 
     @cached_property
     def _naming(self) -> tuple[LinkEnd, ...]:
-        """Link ends whose neighbor is another device with a file, sorted by their own device."""
+        """Link ends whose neighbor is another device of :attr:`by_name`, sorted by their own device."""
         ends = (end for name in sorted(self.by_name) for end in self.by_name[name].ends)
         return tuple(
             e for e in ends if e.neighbor and e.neighbor[0] in self.by_name and e.neighbor[0] != e.switch

@@ -1,7 +1,7 @@
 """Renders the files of the devices of a fabric to disk, in one process or several.
 
-A process renders a switch at a time, stages its files, and returns their manifest entries without their text: memory
-does not grow with the number of switches.
+A process renders a switch at a time, and stages its files or compares them with those that are there. It returns
+manifest entries, update plans and the diffs that are asked for, without the text of files.
 """
 
 from __future__ import annotations

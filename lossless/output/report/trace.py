@@ -168,7 +168,11 @@ _WITHOUT_ENTRY = {"no entry": ", as the map has no entry", "no map": ", as no ma
 
 
 class StageLine(NamedTuple):
-    """One line of a hop: its label, the action, the row that decides it, and the stage it belongs to."""
+    """One line of a hop: its label, the action, the row that decides it, and the stage that ends with it.
+
+    The row and the stage are empty where there is none. Findings, losses and counters of a stage are printed below the
+    line that has it.
+    """
 
     label: str
     what: str

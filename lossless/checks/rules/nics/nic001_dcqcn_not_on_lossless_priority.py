@@ -118,7 +118,7 @@ _STATE_ITS_CONTROL = (
 
 
 class _Half(NamedTuple):
-    """One half of DCQCN on a host, and the lossless priorities that it leaves out."""
+    """The reaction or notification point of DCQCN on a host: its priorities, and the lossless ones it leaves out."""
 
     name: str
     point: str

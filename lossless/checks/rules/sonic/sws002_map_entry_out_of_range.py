@@ -7,7 +7,8 @@ Subject: device
 Compares both sides of every map entry of a deployed device with the numbers that exist. A queue of 8 or more is
 a warning of medium confidence, because a few chips have ten unicast queues. A DSCP above 63 in a
 `TC_TO_DSCP_MAP` is an error: orchagent refuses the whole map. TCs 8 to 15 have no priority that PFC could pause;
-they are legal, and only worth a warning where no `TC_TO_QUEUE_MAP` of the device takes them to a queue.
+they are legal. One in a `DSCP_TO_TC_MAP` is a warning where the device has rows of `TC_TO_QUEUE_MAP` and none takes it
+to a queue; without such rows it is not checked.
 
 ## Why it breaks a lossless fabric
 The schema accepts traffic classes up to 15 and queues up to 9, in each map by itself. orchagent hands them to the

@@ -109,7 +109,7 @@ class PauseWalk:
         }
 
     def goes_on(self, device: RunningDevice, port: str, sender: RunningDevice) -> bool:
-        """Return whether a device may forward traffic from a neighbor at a port; False where the port has no peer."""
+        """Return whether a device may forward traffic from a neighbor at a port; False where no peer of it is known."""
         neighbor = self._neighbor(PausedPort(device, port))
         if neighbor is None or neighbor.to_host:
             return neighbor is not None

@@ -58,7 +58,7 @@ class CountedPort(NamedTuple):
 def counted_ports(device: RunningDevice) -> tuple[CountedPort, ...]:
     """Return the ports with counters, without the sum of a switch over its ports.
 
-    A port with a GUID in the files is one port, whichever other names they give it.
+    Readings with the same GUID and port number are of one port, whichever other names their files give it.
     """
     before = {} if device.before is None else _by_place(device.before)
     return tuple(

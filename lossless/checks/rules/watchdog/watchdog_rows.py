@@ -40,7 +40,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        """Whether orchagent accepts the row; a dropped row is no watchdog, and its timers have no effect."""
+        """Whether orchagent accepts both times of the row; it drops a row with another time."""
         return _is_accepted(self.watchdog)
 
     @property

@@ -53,7 +53,7 @@ _NUMBERS = frozenset({"wc_status", "opcode", "vendor_err"})
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text has a line of NCCL's or RCCL's log, or one of their messages about InfiniBand verbs."""
+    """Return whether the head of a section has a line of NCCL's or RCCL's log, or a message of theirs on verbs."""
     return bool(_SIGN.search(section.head))
 
 

@@ -66,7 +66,7 @@ def read(section: PrintedSection) -> StateItems:
 
 
 def _header(text: str) -> re.Match[str] | None:
-    """Return the heading of a port's counters; behind the match is its capability, in parentheses at the end."""
+    """Return the match of a line that heads a port's counters, None of any other line."""
     bare = text.rstrip()
     return _HEADERS[bare.endswith(")")](bare)
 

@@ -167,7 +167,7 @@ def class_set(loaded: LoadedIntent) -> ClassSet:
 
 
 def _named(loaded: LoadedIntent, class_name: str) -> Iterator[NamedDscp]:
-    """Yield the DSCPs that a class declares by name and number; the models keep the numbers alone."""
+    """Yield the DSCPs that a class declares by name and number; the validated intent keeps the numbers alone."""
     origin = loaded.origin("classes", class_name, "dscp")
     written: object = loaded.document.data
     for key in ("classes", class_name, "dscp"):

@@ -92,9 +92,10 @@ def zero_buffers(loaded: LoadedIntent, kind: SwitchKind) -> ZeroBuffers | None:
 def reclaimed(
     zero: ZeroBuffers, specs: Sequence[PortSpec], used: Sequence[Port], device: SwitchQos, origin: Origin
 ) -> ReclaimedPorts:
-    """Return the unused ports of a switch, with the queues and profile lists of its ports in use, ``used``.
+    """Return the unused ports of a switch, and the zero-size pools that their profiles need.
 
-    There are none where no port in use has a lossy priority group.
+    The ports have the queues and profile lists of the ports in use, ``used``: with zero-size profiles in the
+    traditional model, unchanged in the dynamic model. Both are empty where no port in use has a lossy priority group.
     """
     normal = _UsedPortBuffers(used)
     if not specs or normal.lossy is None:

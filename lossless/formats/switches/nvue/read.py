@@ -176,7 +176,7 @@ def impossible(tree: Node) -> Iterator[RefusedSetting]:
 
 
 def _strays(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
-    """Yield the QoS settings outside the grammar: path, node, and the words that are valid there."""
+    """Yield the QoS settings outside the grammar: path, node, and what is valid there, None behind a value."""
     qos, interfaces = tree.at("qos"), tree.at("interface")
     if qos is not None:
         yield from _below(qos, _QOS, ("qos",))
@@ -271,7 +271,7 @@ class Node:
 
 
 def read_commands(text: str, file: str) -> Document:
-    """Return the document of ``nv set`` and ``nv unset`` commands, its keys; a repeated one has its last place."""
+    """Return a document whose keys are ``nv set`` and ``nv unset`` commands; a repeated one has its last place."""
     lines: dict[Path, int] = {}
     data: dict[Any, Any] = {}
     whole = ""
@@ -310,7 +310,7 @@ def tree_of_commands(document: Document) -> Node:
 
 
 def _paths(words: Sequence[str]) -> list[list[str]]:
-    """Return the paths of a command, one for each name in its lists, the first 4,096."""
+    """Return the paths of a command, one for each combination of names in its lists, the first 4,096."""
     paths: list[list[str]] = [[]]
     for before, word in zip(["", *words], words, strict=False):
         names = list(listed_names(word)) if before in LISTED else [word]

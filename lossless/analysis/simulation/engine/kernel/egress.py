@@ -128,7 +128,7 @@ def hold(w: World, at: int, number: int) -> None:
 def let_go(w: World, at: int) -> None:
     """Remove a sent frame from a queue that counts it until its last bit has gone, and mark it if WRED picks it.
 
-    A port that becomes idle has no event at that instant; its queue then has nothing left to mark.
+    If the port becomes idle there is no event at that instant, and no mark: its queue is empty then.
     """
     link = w.links[np.uint64(at)]
     if link.busy_until > w.clock.now:

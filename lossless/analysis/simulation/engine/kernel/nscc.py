@@ -71,7 +71,7 @@ def react(now: int, point: Any, params: Any, cnps: Any, number: int) -> None:
 
 @kernel
 def _take_cnp(point: Any, params: Any, at: int) -> None:
-    """A CNP arrives: the next update of alpha and the next check for a cut find it."""
+    """Apply a CNP: the first of a flow starts its timers, a later one counts in the next update of alpha."""
     if not point.active:
         _first(point, params, at)
         return

@@ -82,7 +82,7 @@ def _interface(context: AlertContext) -> Labels:
 
 
 def _devices(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the matcher of the devices that the intent names, none without names: a host may have other NICs too."""
+    """Return the matcher of the devices that the intent names, none without names."""
     return (f'device=~"{any_of(name.replace(".", "[.]") for name in names)}"',) if names else ()
 
 
