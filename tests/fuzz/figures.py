@@ -59,7 +59,7 @@ class Figures:
     """What is counted of a run."""
 
     def __init__(self) -> None:
-        self.inputs = self.passed = self.raw = self.compared = 0
+        self.inputs = self.passed = self.raw = 0
         self.families: Counter[str] = Counter()
         self.passed_of: Counter[str] = Counter()
         self.commands: Counter[str] = Counter()
@@ -102,6 +102,7 @@ class Figures:
         """Yield lines with the figures."""
         share = 100 * self.passed / max(self.inputs, 1)
         yield f"passed validation with a changed value behind it: {self.passed:,} of {self.inputs:,}, {share:.1f} %"
+        yield f"  changed as bytes are: {self.raw:,}"
         yield "  by family: " + ", ".join(
             f"{name} {self.passed_of[name]:,} of {count:,}" for name, count in self.families.most_common()
         )
