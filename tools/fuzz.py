@@ -71,7 +71,7 @@ def _run(seed: int, options: argparse.Namespace, broken: dict[tuple[str, str], B
         started = time.process_time()
         with figures.watched(calls=figures.inputs % EACH == 0):
             outcome = outcome_of(drawn.trial)
-        found = checked(drawn.trial, outcome)
+            found = checked(drawn.trial, outcome)
         figures.count(drawn, outcome)
         took_s = time.process_time() - started
         if took_s > SLOWEST_S:

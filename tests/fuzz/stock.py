@@ -141,12 +141,13 @@ OF_RUN: tuple[tuple[str, ...], ...] = (
     ("simulate", "FILE", *_NICS, "--format", "json"),
     ("simulate", "FILE", *_NICS, "--load-balancing", "spray", "--reorder", "any"),
     ("simulate", "FILE", *_NICS, "--dead-nic"),
-    ("lint", "FILE", "--select", "SIM,TUN", "--format", "json"),
+    ("lint", "FILE", "--simulate", "--select", "SIM", "--format", "json"),
     *(
         ("sweep", "FILE", "--vary", vary, *_NICS, "--horizon", "50us", "--format", form)
         for vary in ("dynamic_th=-2,1", "kmin=100KiB,400KiB", "pmax=5%,50%", "headroom=100KiB,400KiB")
         for form in ("text", "json", "csv")
     ),
+    ("tune", "FILE", "--evaluations", "2", "--seeds", "1"),
     ("tune", "FILE", "--evaluations", "2", "--seeds", "1", "--format", "json"),
     ("tune", "FILE", "--evaluations", "2", "--seeds", "1", "--format", "csv", "-o", "tuned"),
 )
@@ -308,7 +309,8 @@ def _families(seed: int, drawn: int) -> list[Family]:
         ),
         Family("plans", 1, [cache(partial(_of_plan, text)) for text in sound if "sonic" in text]),
         Family("exporter", 1.5, [_of_exporter]),
-        Family("captures", 9, [cache(partial(_of_capture, *each)) for each in _captures()]),
+        Family("captures", 6, [cache(partial(_of_capture, *each)) for each in _captures()]),
+        Family("recorded captures", 4, [cache(partial(_of_capture, *each)) for each in _recorded_captures()]),
         Family("facts", 3, [cache(partial(_of_facts, name)) for name in FACTS]),
         Family(
             "subnets",
@@ -624,16 +626,18 @@ def _of_exporter() -> Seed:
 
 
 def _captures() -> list[tuple[str, str]]:
-    """Return captures by the names of their files: those of the tests, and recorded ones that are small."""
-    found = [(f"{name.split()[0].replace('/', '-')}.txt", each.text) for name, each in CAPTURES.items()]
+    """Return a capture of each form, by the name of its file."""
+    return [(f"{name.split()[0].replace('/', '-')}.txt", each.text) for name, each in CAPTURES.items()]
+
+
+def _recorded_captures() -> list[tuple[str, str]]:
+    """Return the captures of running devices that are small, by the names of their files."""
     state = REFERENCE / "captures" / "state"
-    recorded = [
-        path for path in sorted(state.rglob("*")) if path.is_file() and path.stat().st_size < LARGEST_BYTES
-    ]
-    return found + [
+    files = [path for path in sorted(state.rglob("*")) if path.is_file()]
+    return [
         (path.name, path.read_text(errors="replace"))
-        for path in recorded
-        if path.name not in ("index.json", "README.md")
+        for path in files
+        if path.stat().st_size < LARGEST_BYTES and path.name not in ("index.json", "README.md")
     ]
 
 
