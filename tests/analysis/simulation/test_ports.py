@@ -143,7 +143,11 @@ def curve_of(port: Port, priority: int) -> SimWred | None:
 def test_every_group_and_queue_of_an_intent_is_as_its_ports_have_it(data: dict[str, Any]) -> None:
     found = scenario(View(fabric_of(data)), Question())
     if isinstance(found, MissingInput):
-        assert found.reason == "fewer than two ports with PFC lead to a NIC: there is nobody to send to"
+        # The second where the only other NICs are on other rails.
+        assert found.reason in (
+            "fewer than two ports with PFC lead to a NIC: there is nobody to send to",
+            "no other NIC reaches host1:port1",
+        )
         return
     priority = found.classes[0].priority
     for reserves, port, end in ports_and_ends(found):

@@ -139,7 +139,7 @@ class TestDocumentation:
         )
         assert "\n\n## What it does\n" in rule.text
         assert rule.to_data()["sources"] == list(rule.sources)
-        assert rule.to_data()["subjects"] == ["intent"]
+        assert rule.to_data()["subjects"] == ["intent", "subnet"]
         assert rule._replace(documentation="## What it does\nNothing.").sources == ()
         assert (rule_of("CLS010").confidence, rule_of("CFG001").fixable) == ("medium", "safe")
 

@@ -110,13 +110,11 @@ def test_a_folder_gets_the_intent_the_report_all_settings_and_the_plan(tuned: Cl
     assert Path("out/plan/plan.md").is_file()
 
 
-def test_without_a_release_there_is_no_plan_and_it_is_said(cli: Cli) -> None:
+def test_the_plan_says_which_release_it_assumes(cli: Cli) -> None:
     Path("fabric.yaml").write_text(SHORT_OF_HEADROOM + WORKLOADS)
     outcome = cli("tune", "fabric.yaml", *SHORT, "-o", "out")
     assert outcome.code == 0
-    assert "there is no plan of the change: " in outcome.err
-    assert Path("out/report.md").is_file()
-    assert not Path("out/plan").exists()
+    assert "is assumed of leaf1" in Path("out/plan/plan.md").read_text()
 
 
 @pytest.mark.usefixtures("searched_once")

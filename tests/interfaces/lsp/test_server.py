@@ -54,7 +54,7 @@ async def test_what_is_typed_is_checked_and_not_what_lies_on_disk(folder: Path) 
         assert await client.open(path, INTENT) == []
         version = client.type(path, intent_with("poll: 600ms", "pol: 600ms"))
         assert told(await client.diagnostics(path, version)) == snapshot(
-            [("8:13-8:16", "unknown key 'pol'; did you mean poll?")]
+            [("8:13-8:16", "unknown key 'pol'; did you mean poll? (others: by_tier)")]
         )
         version = client.type(path, INTENT)
         assert await client.diagnostics(path, version) == []

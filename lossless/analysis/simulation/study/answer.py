@@ -122,7 +122,8 @@ def answer(view: View, request: SimulationRequest) -> Answer:
         ScenarioError: the request is invalid, or would take too long.
     """
     if (reason := why_not()) is not None:
-        return Answer(not_run=reason, loads=(MissingInput(reason),) if request.pfc_load else ())
+        wanted = request.pfc_load and view.fabric.declared
+        return Answer(not_run=reason, loads=(MissingInput(reason),) if wanted else ())
     from lossless.analysis.simulation.study.advice import advice
     from lossless.analysis.simulation.study.verdict import run_verdict
 

@@ -19,7 +19,9 @@ have more of them than its spines.
 pfc:
   watchdog:
     by_tier:
-      spine: {poll: 200ms, detection: 600ms}   # <- here
+      spine:
+        poll: 200ms
+        detection: 600ms   # <- here
 ```
 
 ```json config_db base=wired-spine beside=wired-leaf
