@@ -151,7 +151,7 @@ class NxosConfig:
 
     ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies whose bindings the object
     model has. ``says_watchdog`` is False for the object model: the leaves of the watchdog of the whole switch, which it
-    has since 9.3(3) (priorflowctrlwd-items below pltfm-items), are not read.
+    has since 9.3(3), are not read: ``priorflowctrlwd-items`` below ``pltfm-items``.
     ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or the like.
 
     ``impossible`` are commands with invalid values, ``refused`` those that NX-OS does not have, each with the intended
