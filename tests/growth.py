@@ -42,10 +42,8 @@ def by_doubling(
     The input grows until it takes POINT_S; None also where the largest takes less. What one measurement of its double
     does not make suspect is not measured again: what else the machine does only adds to the time of either.
     """
-    if not gc.get_freeze_count():
-        # What other tests left is looked through once in a process: each time, that takes longer than measuring.
-        gc.collect()
-        gc.freeze()
+    # What other tests left is not looked through before each measurement: that takes longer than measuring.
+    gc.freeze()
     spent = _spent_s(work, make(size))
     while spent < POINT_S:
         if size >= largest:

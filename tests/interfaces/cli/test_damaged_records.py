@@ -165,7 +165,7 @@ def damaged(draw: st.DrawFn, text: str) -> bytes:
 
 @pytest.mark.tools("hostile")
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_damaged_file_of_ours_earns_a_message(site: Site, reader: str, data: st.DataObject) -> None:
     file, arguments = READERS[reader]

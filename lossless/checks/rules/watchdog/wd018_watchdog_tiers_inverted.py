@@ -41,7 +41,7 @@ pfc:
 pfc:
   watchdog:
     by_tier:
-      spine: {detection: 1800ms, restoration: 1800ms}
+      spine: {detection: 2400ms, restoration: 2400ms}
 ```
 
 ```json config_db base=wired-spine beside=wired-leaf
