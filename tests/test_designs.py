@@ -96,7 +96,9 @@ def test_an_infiniband_subnet_is_not_simulated_and_says_why(designs: Path, cli: 
     infiniband = cli("simulate", str(designs / "azure-nd-h100-infiniband.yaml"))
     assert infiniband.code == 2
     assert infiniband.out.startswith("verdict: not checked\nload: carried, by calculation\n")
-    assert "\npacket-level model: not run\n  an InfiniBand subnet has credits instead of PFC" in infiniband.out
+    assert (
+        "\npacket-level model: not run\n  an InfiniBand subnet has credits instead of PFC" in infiniband.out
+    )
 
 
 def changed(path: Path, *changes: tuple[str, str]) -> str:
