@@ -232,7 +232,7 @@ def ports_with_pfc(sets: Sequence[PortSet]) -> int:
 
 
 class EcnMarkings:
-    """The ECN markings of the queues of one switch; what feeds all of its ports is computed once."""
+    """The ECN markings of the queues of one switch; the input that all of its ports share is computed once."""
 
     def __init__(self, sets: Sequence[PortSet]) -> None:
         self._sets = sets

@@ -239,16 +239,27 @@ def participants(view: View, question: Question) -> Participants | MissingInput:
     Raises:
         ScenarioError: the question is invalid for this fabric.
     """
-    _check(question)
-    question = as_declared(question, view.fabric.packet_order, view.fabric.congestion)
-    built = sim_topology(view, _failed(view, question.failed))
-    if isinstance(built, MissingInput):
-        return built
+    posed = _posed(view, question)
+    if isinstance(posed, MissingInput):
+        return posed
+    question, built = posed
     if len(built.nics) < 2:
         return MissingInput("fewer than two links lead to NICs")
     routes = EcmpRoutes(built)
     nics = _nics(built, routes, question, _target(built, question))
     return nics if isinstance(nics, MissingInput) else Participants(question, built, routes, nics)
+
+
+def _posed(view: View, question: Question) -> tuple[Question, SimTopology] | MissingInput:
+    """Return a question as its fabric declares packet order and congestion control, and the topology for it.
+
+    Raises:
+        ScenarioError: the question is invalid.
+    """
+    _check(question)
+    question = as_declared(question, view.fabric.packet_order, view.fabric.congestion)
+    built = sim_topology(view, _failed(view, question.failed))
+    return built if isinstance(built, MissingInput) else (question, built)
 
 
 def scenario(view: View, question: Question) -> Scenario | MissingInput:
@@ -257,11 +268,10 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     Raises:
         ScenarioError: the question is invalid for this fabric.
     """
-    _check(question)
-    question = as_declared(question, view.fabric.packet_order, view.fabric.congestion)
-    built = sim_topology(view, _failed(view, question.failed))
-    if isinstance(built, MissingInput):
-        return built
+    posed = _posed(view, question)
+    if isinstance(posed, MissingInput):
+        return posed
+    question, built = posed
     voq = next((switch.name for switch in built.switch_of.values() if switch.qos.voq), None)
     if voq is not None:
         return MissingInput(

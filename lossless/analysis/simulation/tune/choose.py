@@ -165,7 +165,7 @@ class Choice(NamedTuple):
 
 
 PARAMETERS = ("dynamic_th", "pmax_percent", "kmin_bytes", "kmax_bytes")
-"""The searched thresholds, in the order in which they go back to what is configured: alpha is the vendor's."""
+"""The searched thresholds, in the order in which they go back to the configured values: alpha is the vendor's."""
 
 
 def reverted(
@@ -273,7 +273,7 @@ class Chooser:
         self._limits_us = self._allowed_us()
 
     def seen(self, setting: TrialSetting) -> _Seen:
-        """Return what a setting shows with both sets of seeds."""
+        """Return the results of a setting with both sets of seeds."""
         if setting not in self._known:
             tried = [*self._run([Attempt(setting, at, whole=True) for at in (0, 1)])]
             cases = self._task.variants[:2]
@@ -288,8 +288,8 @@ class Chooser:
     def _allowed_us(self) -> tuple[float, float]:
         """Return the longest p99 queueing delay with the seeds of the search, and with fresh ones.
 
-        Safety comes before the bound: where what is configured is not safe, the shortest queues that are safe may be
-        proposed although they exceed it.
+        Safety comes before the bound: where the configured setting is not safe, the shortest queues that are safe may
+        be proposed although they exceed it.
         """
         now, bound_us = self.seen(self._now), self._problem.bound_us
         if now.is_safe:
@@ -407,7 +407,7 @@ class Chooser:
         return Choice(row, near, None, ())
 
     def _reduced(self, setting: TrialSetting) -> TrialSetting:
-        """Return a setting whose values go back to what is configured where no figure loses by that."""
+        """Return a setting whose values go back to the configured ones where no figure loses by that."""
         figures, left = self.seen(setting).figures, setting
         for shorter in self._reversions(setting):
             fewer = shorter(left)
