@@ -44,6 +44,9 @@ environment that a process was started with cannot be changed (proc_pid_environ(
 _PROCESSES = "/proc"
 _ROUNDS = 100
 """The most rounds in which processes of a contained program are searched and killed: each may find new ones."""
+_EMPTY_ROUNDS = 3
+"""How many rounds in a row must find none. One proves nothing: a process that has started another and ended between the
+listing of /proc and the reading of its environment is in neither, nor is what it started. A daemon forks twice."""
 
 
 class Done(NamedTuple):
@@ -327,12 +330,17 @@ def _marked(given_environment: Mapping[str, str], contained: bool) -> dict[str, 
 
 
 def _kill_marked(mark: bytes) -> None:
-    """Kill the processes that a contained program has left behind, until none is found or ``_ROUNDS`` are over."""
+    """Kill the processes that a contained program has left behind.
+
+    It ends after ``_EMPTY_ROUNDS`` rounds in a row that find none, or after ``_ROUNDS``.
+    """
     import signal
 
+    empty = 0
     for _ in range(_ROUNDS):
         left = [pid for pid in _processes() if mark in _environment_of(pid)]
-        if not left:
+        empty = 0 if left else empty + 1
+        if empty == _EMPTY_ROUNDS:
             return
         for pid in left:
             with suppress(ProcessLookupError, PermissionError):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lossless.ground.basics import programs
 from lossless.ground.basics.errors import LosslessError, ProgramError
 from lossless.ground.basics.programs import Done, environment, find_program, run, running
 from tools.architecture import modules
@@ -217,6 +218,27 @@ def test_a_contained_one_that_is_run_leaves_no_daemon(tmp_path: Path) -> None:
     assert python(code, contained=True).code == 0
     # It is killed while it writes, or later.
     assert not mark.read_text() or has_ended(mark.read_text())
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="daemons are found by /proc")
+def test_a_daemon_that_a_listing_of_processes_misses_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A listing misses what is forked while it is made, and what forked it may end before it is looked at."""
+    listed, listings = programs._processes, []
+
+    def missing_the_daemon() -> list[int]:
+        listings.append(listed())
+        daemon = int(mark.read_text() or 0)
+        return [pid for pid in listings[-1] if len(listings) > 2 or pid != daemon]
+
+    mark = tmp_path / "mark"
+    command = (sys.executable, "-c", DAEMON.format(parent=PARENTS["ends"], mark=str(mark)))
+    with running(command, environment(), folder=str(tmp_path), output=str(tmp_path / "out")):
+        while not mark.exists() or not mark.read_text():
+            time.sleep(0.01)
+        monkeypatch.setattr(programs, "_processes", missing_the_daemon)
+    assert has_ended(mark.read_text())
 
 
 @pytest.mark.tools("hanging")
