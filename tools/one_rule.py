@@ -1,11 +1,11 @@
 """Records one rule, writes its pages, and runs what a mistake in a rule makes fail: ``make rule CODE=WD020``.
 
-    python tools/one_rule.py CODE
+    python tools/one_rule.py CODE [OPTION ...]
 
 What the rule reports of its examples is written on record, and what changed there is printed: read it. Then check its
 types, and run its examples against all rules and the examples of all others against it, its family, every test file
 that names it and is not among the heaviest, the corpus, other systems, the catalog and severities of rules, and the
-documentation.
+documentation. Options are passed to pytest, such as ``-k`` for some of these tests.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def run(*command: str) -> bool:
 
 def main(arguments: list[str]) -> int:
     """Record, write and test; return the exit code."""
-    if len(arguments) != 1 or not re.fullmatch(r"[A-Z]{2,3}\d{3}", arguments[0]):
+    if not arguments or not re.fullmatch(r"[A-Z]{2,3}\d{3}", arguments[0]):
         print("name one rule: make rule CODE=WD020", file=sys.stderr)
         return 2
-    (code,) = arguments
+    code, *options = arguments
     if code not in RULES:
         print(f"no file {code.lower()}_*.py in a folder of lossless/checks/rules", file=sys.stderr)
         return 1
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
     typed = run("-m", "mypy", "-m", module_of(code))
     files = sorted({*ALWAYS, *naming(code)} - {f"{TESTS}/test_recorded.py"})
     recorded = run("-m", "pytest", "-n0", f"{TESTS}/test_recorded.py", "-k", f"{code} or in_no_other_test")
-    tested = run("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "-m", "not tools", *files)
+    tested = run("-m", "pytest", "-n", "auto", "--dist", "loadgroup", "-m", "not tools", *options, *files)
     return int(not (sound and typed and recorded and tested))
 
 

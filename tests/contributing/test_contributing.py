@@ -29,19 +29,36 @@ IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=f
 PLACES = [(name, number) for name, of in ADDITIONS.items() for number in range(len(of["places"]))]
 
 
-@pytest.fixture
-def checkout(tmp_path: Path) -> Path:
-    """Return a copy of the files of this checkout, on record in a repository of its own."""
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the files of this checkout, on record in a repository of its own.
+
+    Compiled modules and results of mypy come along, which hold as long as their file has not changed.
+    """
     listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     files = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    folder = tmp_path / "checkout"
+    folder = tmp_path_factory.mktemp("contributing") / "checkout"
     for file in filter(None, files):
         if (ROOT / file).is_file():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / file, folder / file)
+            shutil.copy2(ROOT / file, folder / file)
+    for made in (
+        ".mypy_cache",
+        *{f"{Path(file).parent}/__pycache__" for file in files if file.endswith(".py")},
+    ):
+        if (ROOT / made).is_dir():
+            shutil.copytree(ROOT / made, folder / made)
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "as it was"]):
         subprocess.run(["git", *IDENTITY, *command], cwd=folder, check=True)
     return folder
+
+
+@pytest.fixture
+def checkout(copied: Path) -> Path:
+    """Return the copy, without what a test before has changed in it."""
+    for command in (["reset", "-q", "--hard"], ["clean", "-qfd"]):
+        subprocess.run(["git", *command], cwd=copied, check=True)
+    return copied
 
 
 def run(folder: Path, command: list[str]) -> tuple[int, str]:
