@@ -47,7 +47,7 @@ test: ready
 	$(PYTEST) -m "not tools" -rs $(JUNIT)
 
 test-tools: ready $(VENV)/docs.stamp
-	$(PYTEST) -m tools -rs $(JUNIT)
+	$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m tools -rs $(JUNIT)
 
 tools: $(VENV)/docs.stamp
 	@for script in tools/install-*.sh; do sh $$script --required || exit 1; done

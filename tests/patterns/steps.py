@@ -174,5 +174,10 @@ def grows(pattern: str, before: str, repeated: str, after: str, use: Use) -> boo
 
     Bounds of a small pattern are behind it after 24 turns, and it spends fewer than 100 steps on both ends of a text.
     """
-    fewer, some, more = (steps(pattern, before + repeated * (24 * turns) + after, use) for turns in (1, 2, 3))
-    return more == MOST or (more - some) - (some - fewer) > 100
+
+    def of_turns(turns: int) -> int:
+        return steps(pattern, before + repeated * turns + after, use)
+
+    more = of_turns(72)
+    # An exponential pattern comes to the limit on each of the texts.
+    return more == MOST or more - 2 * of_turns(48) + of_turns(24) > 100

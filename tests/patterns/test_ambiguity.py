@@ -7,6 +7,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from tests.all_cases import ALL_CASES
 from tests.patterns.ambiguity import growth
 from tests.patterns.automaton import Use
 from tests.patterns.steps import Matcher, grows
@@ -123,7 +124,7 @@ def test_linear_patterns_are_not_named(pattern: str, use: Use) -> None:
 
 
 @given(PATTERNS, st.sampled_from(Use), st.sampled_from(("", "a", "b")), st.sampled_from(("", "a", "b", "c")))
-@settings(max_examples=400)
+@settings(max_examples=800 if ALL_CASES else 100)
 def test_what_is_not_named_takes_linear_time(pattern: str, use: Use, before: str, after: str) -> None:
     if growth(pattern, 0, use) is None:
         pumped = [one + two + three for one in "ab" for two in ("", "a", "b") for three in ("", "a", "b")]
@@ -131,7 +132,7 @@ def test_what_is_not_named_takes_linear_time(pattern: str, use: Use, before: str
 
 
 @given(PATTERNS, st.text("abc\n", max_size=8), st.sampled_from(Use))
-@settings(max_examples=400)
+@settings(max_examples=800 if ALL_CASES else 200)
 def test_the_counting_matcher_matches_as_python_does(pattern: str, text: str, use: Use) -> None:
     compiled = re.compile(pattern)
     one = {Use.MATCH: compiled.match, Use.FULLMATCH: compiled.fullmatch, Use.SEARCH: compiled.search}.get(use)

@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lossless.api import render
 from lossless.interfaces.cli import main
+from tests.all_cases import ALL_CASES
 from tests.interfaces.cli.inputs import INTENT, LEAF
 
 TOKEN = "@token@"
@@ -165,7 +166,7 @@ def damaged(draw: st.DrawFn, text: str) -> bytes:
 
 @pytest.mark.tools("hostile")
 @pytest.mark.parametrize("reader", READERS)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40 if ALL_CASES else 15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_a_damaged_file_of_ours_earns_a_message(site: Site, reader: str, data: st.DataObject) -> None:
     file, arguments = READERS[reader]
