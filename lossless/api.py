@@ -11,9 +11,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lossless.analysis.simulation.study.answer import SimulationResult as SimulationResult
     from lossless.checks.lint.run import Change as Change, Report as Report
+    from lossless.checks.plan.assemble import NoPlan as NoPlan
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
+    from lossless.ground.basics.errors import (
+        InputError as InputError,
+        LosslessError as LosslessError,
+        OutsideError as OutsideError,
+        Problem as Problem,
+        ProfileError as ProfileError,
+        ProgramError as ProgramError,
+        QuantityError as QuantityError,
+        RenderError as RenderError,
+        ScenarioError as ScenarioError,
+    )
+    from lossless.ground.basics.findings import Edit as Edit, Finding as Finding, Origin as Origin
+    from lossless.ground.documents import load as load, load_text as load_text
     from lossless.ground.documents.folder import reaching as reaching
+    from lossless.ground.documents.text import Document as Document
     from lossless.interfaces.api.baseline import (
         BaselineResult as BaselineResult,
         FixResult as FixResult,
@@ -53,6 +68,7 @@ if TYPE_CHECKING:
         lint as lint,
         lint_documents as lint_documents,
         lint_text as lint_text,
+        report_as as report_as,
     )
     from lossless.interfaces.api.lint_changes import lint_patch as lint_patch, lint_since as lint_since
     from lossless.interfaces.api.opensm import (
@@ -82,7 +98,12 @@ if TYPE_CHECKING:
         rule as rule,
         rules as rules,
     )
-    from lossless.interfaces.api.render import RenderResult as RenderResult, render as render
+    from lossless.interfaces.api.render import (
+        RenderedFiles as RenderedFiles,
+        RenderResult as RenderResult,
+        render as render,
+        render_to_memory as render_to_memory,
+    )
     from lossless.interfaces.api.running import Watch as Watch, verify as verify
     from lossless.interfaces.api.simulate import (
         Limits as Limits,
@@ -103,6 +124,7 @@ if TYPE_CHECKING:
         write_thresholds as write_thresholds,
         write_tuned as write_tuned,
     )
+    from lossless.model.fabric.model import Fabric as Fabric
 
 _MODULES = {
     "baseline": "BaselineResult FixResult baseline fix",
@@ -115,12 +137,21 @@ _MODULES = {
     "fabrics": "Fabrics load_fabrics",
     "reference": "Format Hardware Rule configuration_schema formats hardware intent_schema rule rules",
     "import_": "ImportResult import_configs write_import",
-    "lint": "Options lint lint_documents lint_text",
+    "lint": "Options lint lint_documents lint_text report_as",
     "lint_changes": "lint_patch lint_since",
     "opensm": "OpensmResult check_with_opensm",
-    "render": "RenderResult render",
+    "render": "RenderResult RenderedFiles render render_to_memory",
     "..checks.lint.run": "Change Report",
+    "..checks.plan.assemble": "NoPlan",
+    "..ground.basics.errors": (
+        "InputError LosslessError OutsideError Problem ProfileError ProgramError QuantityError RenderError "
+        "ScenarioError"
+    ),
+    "..ground.basics.findings": "Edit Finding Origin",
+    "..ground.documents": "load load_text",
     "..ground.documents.folder": "reaching",
+    "..ground.documents.text": "Document",
+    "..model.fabric.model": "Fabric",
     "..analysis.simulation.study.answer": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
     "..formats.intent.class_changes": "StatedThresholds",
@@ -144,3 +175,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f".{_HOMES[name]}", "lossless.interfaces.api"), name)
     globals()[name] = value
     return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -5,7 +5,7 @@ The files of a run are all files at its paths except excluded ones.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Candidate, Excludes, FoundFiles, Inputs
     from lossless.formats.inputs.intents import Declaration, Declarations
     from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Severity
     from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.text import Document
+    from lossless.output.report.lint.summary import ReportText, RuleHelp
 
 
 class Options(NamedTuple):
@@ -63,6 +65,7 @@ DEFAULT_OPTIONS = Options()
 
 if TYPE_CHECKING:
     CheckFiles = Callable[[Sequence[Candidate], Settings], Report]
+    ReportForm = Literal["json", "sarif", "junit", "github", "gitlab", "markdown"]
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
@@ -224,6 +227,42 @@ def finished(
     lookup = lookup or ConfigurationLookup(searching=False)
     terms = FilterTerms(lookup, options.baseline, options.today, options.simulate, folders)
     return filtered(report, terms)
+
+
+def report_as(
+    report: Report, form: ReportForm = "json", failing: tuple[Severity, ...] = ("error",)
+) -> ReportText:
+    """Return a report in a form that programs read, and notices about the findings that it leaves out.
+
+    Names of files are relative to the current folder or to the top of its repository. ``failing`` are the severities
+    that make a run fail, for forms that contain its success.
+    """
+    from lossless.output.report.lint.summary import ReportText, RunContext
+
+    if form == "json":
+        from lossless.output.report.lint.json_format import json_text
+
+        return ReportText(json_text(report))
+    from importlib import import_module
+    from pathlib import Path
+
+    folder = Path.cwd()
+    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
+    context = RunContext(str(folder), str(root), _describe, failing, report.change)
+    made = getattr(import_module(f"lossless.output.report.lint.{form}"), f"{form}_text")(report, context)
+    assert isinstance(made, ReportText)
+    return made
+
+
+def _describe(code: str) -> RuleHelp | None:
+    """Return the help of the rule with a code, None for a code without a rule."""
+    from lossless.checks.rules.documentation import rule_of
+    from lossless.checks.rules.registry import code_of
+    from lossless.output.report.lint.summary import RuleHelp
+
+    known = code_of(code)
+    rule = known and rule_of(known)
+    return RuleHelp(rule.summary, rule.text, rule.severity, rule.confidence) if rule else None
 
 
 def accounted(report: Report, found: FoundFiles) -> Report:

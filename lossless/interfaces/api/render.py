@@ -12,15 +12,17 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from os import PathLike
     from pathlib import Path
 
-    from lossless.formats.device_files.base_merge import PlannedFile, UpdatePlan
+    from lossless.formats.device_files.base_merge import Extra, PlannedFile, UpdatePlan
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
     from lossless.output.render.fabric import RenderOutcome
+
+    Extras = Collection[Literal["qos", "patch", "rollback", "telemetry"]]
 
 
 class RenderResult(NamedTuple):
@@ -39,6 +41,19 @@ class RenderResult(NamedTuple):
     differences: tuple[str, ...] = ()
 
 
+class RenderedFiles(NamedTuple):
+    """The files of an intent in memory, each with its path below an output folder, and the report of the rules.
+
+    ``files`` is empty where the report has errors. ``notes`` lists parts that are not rendered, with the reason;
+    ``plans`` contains the update plans of SONiC switches, if a patch was requested.
+    """
+
+    files: tuple[PlannedFile, ...]
+    notes: tuple[str, ...]
+    report: Report
+    plans: tuple[UpdatePlan, ...] = ()
+
+
 def render(
     intent: str | PathLike[str],
     out_dir: str | PathLike[str],
@@ -47,7 +62,7 @@ def render(
     options: Options = DEFAULT_OPTIONS,
     check: bool = False,
     diff: bool = False,
-    extras: Collection[Literal["qos", "patch", "rollback", "telemetry"]] = (),
+    extras: Extras = (),
     overwrite_base: bool = False,
 ) -> RenderResult:
     """Write the configurations of the switches, hosts and subnet managers of an intent below ``out_dir``.
@@ -66,22 +81,16 @@ def render(
     """
     from pathlib import Path
 
-    from lossless.formats.device_files.base_merge import EXTRAS, TELEMETRY
-    from lossless.formats.device_files.hosts import host_notes, job_notes, telemetry_notes
-    from lossless.formats.device_files.switches import system_notes
     from lossless.ground.basics.processes import processors, usable
     from lossless.output.render.fabric import render_fabric, render_files
 
-    in_order = tuple(extra for extra in EXTRAS if extra in extras)
-    if in_order and base_dir is None:
-        raise RenderError(f"{', '.join(in_order)}: made from the file that a switch runs; name it as base")
+    in_order = _in_order(extras, base_dir)
+    telemetry = "telemetry" in extras
     document = intent_at(intent)
     report, declared = sound(document, options)
     write = not (check or diff)
     if declared.subnet is not None:
-        if base_dir is not None:
-            raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
-        files, notes = _subnet_files(declared.subnet, document, telemetry=TELEMETRY in extras)
+        files, notes = _subnet_files(declared.subnet, document, base_dir, telemetry=telemetry)
         made = render_files(files, Path(out_dir), write=write, diff=diff)
         return _result(made, report, notes, written=write)
     fabric = declared.fabric
@@ -90,7 +99,6 @@ def render(
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
     if bases and write and not overwrite_base:
         _require_apart(bases.values(), Path(base_dir or ""), Path(out_dir))
-    telemetry = TELEMETRY in extras
     made = render_fabric(
         fabric,
         Path(out_dir),
@@ -101,13 +109,62 @@ def render(
         telemetry=telemetry,
         processes=processors() if usable() else 1,
     )
-    notes = (
-        *system_notes(fabric, bases or ()),
-        *host_notes(fabric),
-        *job_notes(fabric),
-        *(telemetry_notes(fabric) if telemetry else ()),
-    )
-    return _result(made, report, notes, written=write)
+    return _result(made, report, _notes(fabric, bases, telemetry=telemetry), written=write)
+
+
+def render_to_memory(
+    intent: str | PathLike[str],
+    *,
+    base_dir: str | PathLike[str] | None = None,
+    options: Options = DEFAULT_OPTIONS,
+    extras: Extras = (),
+) -> RenderedFiles:
+    """Return the files that :func:`render` writes, except the manifest; nothing is written.
+
+    Raises:
+        InputError: the intent or a base cannot be read, or a value of a subnet cannot be written or lacks its key.
+        RenderError: a base is missing where it is needed or does not fit, or a device cannot be set as declared.
+    """
+    from pathlib import Path
+
+    from lossless.output.render.fabric import files_of_fabric
+
+    in_order = _in_order(extras, base_dir)
+    telemetry = "telemetry" in extras
+    document = intent_at(intent)
+    report, declared = sound(document, options)
+    if declared.subnet is not None:
+        files, notes = _subnet_files(declared.subnet, document, base_dir, telemetry=telemetry)
+        return RenderedFiles(files, notes, report)
+    fabric = declared.fabric
+    if fabric is None:
+        return RenderedFiles((), (), report)
+    bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
+    files, plans = files_of_fabric(fabric, bases, in_order, telemetry=telemetry)
+    return RenderedFiles(files, _notes(fabric, bases, telemetry=telemetry), report, plans)
+
+
+def _in_order(extras: Extras, base_dir: str | PathLike[str] | None) -> tuple[Extra, ...]:
+    """Return the extras that are made from a base, in the order in which they are written.
+
+    Raises:
+        RenderError: there are some, and no base.
+    """
+    from lossless.formats.device_files.base_merge import EXTRAS
+
+    in_order = tuple(extra for extra in EXTRAS if extra in extras)
+    if in_order and base_dir is None:
+        raise RenderError(f"{', '.join(in_order)}: made from the file that a switch runs; name it as base")
+    return in_order
+
+
+def _notes(fabric: Fabric, bases: Mapping[str, str] | None, *, telemetry: bool) -> tuple[str, ...]:
+    """Return notes on the parts of a fabric that are not rendered."""
+    from lossless.formats.device_files.hosts import host_notes, job_notes, telemetry_notes
+    from lossless.formats.device_files.switches import system_notes
+
+    monitoring = telemetry_notes(fabric) if telemetry else ()
+    return (*system_notes(fabric, bases or ()), *host_notes(fabric), *job_notes(fabric), *monitoring)
 
 
 def _result(made: RenderOutcome, report: Report, notes: tuple[str, ...], *, written: bool) -> RenderResult:
@@ -116,7 +173,7 @@ def _result(made: RenderOutcome, report: Report, notes: tuple[str, ...], *, writ
 
 
 def _subnet_files(
-    subnet: Subnet, document: Document, *, telemetry: bool
+    subnet: Subnet, document: Document, base_dir: str | PathLike[str] | None, *, telemetry: bool
 ) -> tuple[tuple[PlannedFile, ...], tuple[str, ...]]:
     """Return the files of a subnet, its monitoring files if ``telemetry`` is set, and notes on parts not rendered.
 
@@ -124,6 +181,7 @@ def _subnet_files(
 
     Raises:
         InputError: a declared value that cannot be written, or a missing key; each has its location.
+        RenderError: there is a base.
     """
     import os
 
@@ -131,6 +189,8 @@ def _subnet_files(
     from lossless.formats.device_files.infiniband import subnet_files, subnet_notes
     from lossless.formats.inputs.collect import located
 
+    if base_dir is not None:
+        raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
     files, troubles = subnet_files(subnet, os.environ)
     if troubles:
         raise InputError(located(document, trouble.origin.path, trouble.message) for trouble in troubles)

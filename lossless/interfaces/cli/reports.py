@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lossless.ground.basics.foreign_text import gated
 from lossless.interfaces.cli.terminal import (
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Severity
     from lossless.ground.basics.foreign_text import Form
+    from lossless.interfaces.api.lint import ReportForm
     from lossless.interfaces.cli.options.lint import ReportOptions
     from lossless.interfaces.cli.terminal import ExpectedDocument
     from lossless.output.report.columns import TextStyle
-    from lossless.output.report.lint.summary import ReportText, RuleHelp, RunContext
+    from lossless.output.report.lint.summary import ReportText
     from lossless.output.report.lint.text import LineText
 
 
@@ -114,7 +115,7 @@ def write_report(
     elif reporting.form == "text":
         report_text(report, texts, verbose=reporting.verbose, source=reporting.source, brief=reporting.quiet)
     else:
-        text = _told(reporting.form, rendered(reporting.form, report, failing))
+        text = _report_as(report, reporting.form, failing)
         if text:
             out_document(text, _GATES[reporting.form])
         # The log of a step is read by people too.
@@ -123,21 +124,11 @@ def write_report(
     return written
 
 
-def rendered(form: str, report: Report, failing: tuple[Severity, ...]) -> ReportText:
-    """Return a report in one of the forms that programs read."""
-    from importlib import import_module
+def _report_as(report: Report, form: str, failing: tuple[Severity, ...]) -> str:
+    """Return a report in a form that programs read; what it leaves out is printed on standard error."""
+    from lossless.interfaces.api.lint import report_as
 
-    from lossless.output.report.lint.summary import ReportText
-
-    if form == "json":
-        from lossless.output.report.lint.json_format import json_text
-
-        return ReportText(json_text(report))
-    made = getattr(import_module(f"lossless.output.report.lint.{form}"), f"{form}_text")(
-        report, _run_context(failing)._replace(change=report.change)
-    )
-    assert isinstance(made, ReportText)
-    return made
+    return _told(form, report_as(report, cast("ReportForm", form), failing))
 
 
 def _write_files(
@@ -149,9 +140,10 @@ def _write_files(
 
     made: dict[str, str] = {}
     for form, path in reporting.files:
-        is_text = form == "text"
-        whole = _plain_text(report, texts, reporting) if is_text else rendered(form, report, failing)
-        text = _told(form, whole)
+        if form == "text":
+            text = _told(form, _plain_text(report, texts, reporting))
+        else:
+            text = _report_as(report, form, failing)
         made[path] = gated(f"{text}\n", _GATES[form]) if text else ""
     try:
         _require_apart(report, made)
@@ -229,26 +221,6 @@ def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]
         yield counts_text(report.change, len(report.findings))
 
 
-def _run_context(failing: tuple[Severity, ...]) -> RunContext:
-    """Return the folders of this run, the help of its rules and the failing severities, for reports to programs."""
-    from pathlib import Path
-
-    from lossless.output.report.lint.summary import RunContext
-
-    folder = Path.cwd()
-    root = next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
-    return RunContext(str(folder), str(root), _describe, failing)
-
-
-def _describe(code: str) -> RuleHelp | None:
-    """Return the help of the rule with a code, None for a code without a rule."""
-    from lossless.interfaces.api.reference import find_rule
-    from lossless.output.report.lint.summary import RuleHelp
-
-    rule = find_rule(code)
-    return rule and RuleHelp(rule.summary, rule.text, rule.severity, rule.confidence)
-
-
 def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
     """Return a function that reads a line of a file, also of one that could not be parsed; None for no text."""
     from lossless.ground.basics.errors import UnreadableError
@@ -282,7 +254,7 @@ def add_errors(document: ExpectedDocument, problems: Sequence[Problem]) -> None:
     if document.is_report and not document.is_given:
         from lossless.api import Report
 
-        text = _told(document.form, rendered(document.form, Report(errors=tuple(problems)), ()))
+        text = _report_as(Report(errors=tuple(problems)), document.form, ())
         out_document(text, _GATES[document.form])
     elif document.form == "json":
         import json
@@ -307,5 +279,5 @@ def nothing_to_compare(report: Report) -> bool:
         from lossless.ground.basics.errors import Problem
 
         error = Problem(report.findings[0].origin.file, None, None, refusal)
-        out_document(rendered("json", report._replace(errors=(*report.errors, error)), ()).text, "json")
+        out_document(_report_as(report._replace(errors=(*report.errors, error)), "json", ()), "json")
     return True

@@ -79,12 +79,37 @@ def render_fabric(
         refused = [line for outcome in outcomes for line in outcome.refused]
         if refused:
             raise RenderError(*refused)
-        if not fabric.ultra_ethernet:
-            outcomes += (_placed(tree, (file,), diff=diff) for file in host_files(fabric))
-            outcomes += (_placed(tree, (file,), diff=diff) for file in job_files(fabric))
-        if telemetry:
-            outcomes += (_placed(tree, (file,), diff=diff) for file in telemetry_files(fabric))
+        outcomes += (_placed(tree, (file,), diff=diff) for file in _beside(fabric, telemetry=telemetry))
         return _finished(tree, outcomes, diff=diff)
+
+
+def files_of_fabric(
+    fabric: Fabric,
+    bases: Mapping[str, str] | None,
+    extras: tuple[Extra, ...] = (),
+    *,
+    telemetry: bool = False,
+) -> tuple[tuple[PlannedFile, ...], tuple[UpdatePlan, ...]]:
+    """Return the files of a fabric that :func:`render_fabric` writes, and the update plans, in one process.
+
+    Raises:
+        InputError: a base cannot be read.
+        RenderError: a base does not fit.
+    """
+    made = [_files_of(switch, bases or {}, extras) for switch in fabric.switches]
+    files = [file for of_switch, _ in made for file in of_switch]
+    return (*files, *_beside(fabric, telemetry=telemetry)), tuple(
+        plan for _, plan in made if plan is not None
+    )
+
+
+def _beside(fabric: Fabric, *, telemetry: bool) -> Iterator[PlannedFile]:
+    """Yield the files of hosts, of jobs and, if asked for, of monitoring."""
+    if not fabric.ultra_ethernet:
+        yield from host_files(fabric)
+        yield from job_files(fabric)
+    if telemetry:
+        yield from telemetry_files(fabric)
 
 
 def render_files(
@@ -119,17 +144,22 @@ def _finished(tree: Tree, outcomes: Sequence[RenderOutcome], *, diff: bool) -> R
 def _switch(
     tree: Tree, bases: Mapping[str, str], extras: tuple[Extra, ...], switch: Switch, *, diff: bool
 ) -> RenderOutcome:
-    from lossless.ground.documents import load
-
     try:
-        path = bases.get(switch.name)
-        base = None if path is None else load(path)
-        files, plan = switch_files(switch, base, extras)
+        files, plan = _files_of(switch, bases, extras)
         return _placed(tree, files, diff=diff)._replace(plans=() if plan is None else (plan,))
     except InputError as error:
         return RenderOutcome(unread=error.problems)
     except RenderError as error:
         return RenderOutcome(refused=error.lines)
+
+
+def _files_of(
+    switch: Switch, bases: Mapping[str, str], extras: tuple[Extra, ...]
+) -> tuple[tuple[PlannedFile, ...], UpdatePlan | None]:
+    from lossless.ground.documents import load
+
+    path = bases.get(switch.name)
+    return switch_files(switch, None if path is None else load(path), extras)
 
 
 def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> RenderOutcome:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import json
+from pathlib import Path
+from typing import Literal
+
+import pytest
 
 from lossless import api
+from tests.paths import ROOT
+
+EXAMPLE = ROOT / "examples" / "roce-256"
 
 
 def test_the_public_names_are_these() -> None:
@@ -13,10 +21,14 @@ def test_the_public_names_are_these() -> None:
         "Cabling",
         "Change",
         "DeviceProgress",
+        "Document",
         "Drift",
+        "Edit",
         "Exporter",
+        "Fabric",
         "FabricDrift",
         "Fabrics",
+        "Finding",
         "FixResult",
         "Format",
         "Grid",
@@ -24,15 +36,27 @@ def test_the_public_names_are_these() -> None:
         "HeadroomInputs",
         "Headrooms",
         "ImportResult",
+        "InputError",
         "Limits",
+        "LosslessError",
+        "NoPlan",
         "OpensmResult",
         "Options",
+        "Origin",
+        "OutsideError",
         "Plan",
         "PlanLimits",
+        "Problem",
+        "ProfileError",
+        "ProgramError",
+        "QuantityError",
         "Question",
+        "RenderError",
         "RenderResult",
+        "RenderedFiles",
         "Report",
         "Rule",
+        "ScenarioError",
         "SimulationRequest",
         "SimulationResult",
         "StatedThresholds",
@@ -65,7 +89,9 @@ def test_the_public_names_are_these() -> None:
         "lint_patch",
         "lint_since",
         "lint_text",
+        "load",
         "load_fabrics",
+        "load_text",
         "moves",
         "parse_grid",
         "pins",
@@ -73,6 +99,8 @@ def test_the_public_names_are_these() -> None:
         "plan_progress",
         "reaching",
         "render",
+        "render_to_memory",
+        "report_as",
         "rule",
         "rules",
         "simulate",
@@ -90,6 +118,7 @@ def test_the_public_names_are_these() -> None:
         "write_tuned",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
+    assert dir(api) == api.__all__, "completion offers names before their modules are imported"
 
 
 def test_the_shape_of_their_results_is_this() -> None:
@@ -117,3 +146,54 @@ def test_the_shape_of_their_results_is_this() -> None:
         "differences",
     )
     assert api.Fabrics._fields == ("fabrics", "errors")
+
+
+@pytest.mark.parametrize("extras", [(), ("patch", "rollback", "telemetry")])
+def test_what_is_rendered_to_memory_is_what_is_written(
+    extras: tuple[Literal["patch", "rollback", "telemetry"], ...], tmp_path: Path
+) -> None:
+    base_dir = EXAMPLE / "base" if extras else None
+    written = api.render(EXAMPLE / "fabric.yaml", tmp_path, base_dir=base_dir, extras=extras)
+    made = api.render_to_memory(EXAMPLE / "fabric.yaml", base_dir=base_dir, extras=extras)
+    assert {file.path for file in made.files} == set(written.files) - {"manifest.json"}
+    assert [file.path for file in made.files if file.text != (tmp_path / file.path).read_text()] == []
+    assert (made.notes, made.plans) == (written.notes, written.plans)
+
+
+def test_a_fabric_with_errors_has_no_files_in_memory(tmp_path: Path) -> None:
+    intent = tmp_path / "fabric.yaml"
+    intent.write_text(
+        (EXAMPLE / "fabric.yaml")
+        .read_text()
+        .replace("min: 800 KiB, max: 3200 KiB", "min: 90 MiB, max: 95 MiB")
+    )
+    made = api.render_to_memory(intent)
+    assert made.files == ()
+    assert any(finding.severity == "error" for finding in made.report.findings)
+
+
+def test_a_report_is_made_in_the_forms_that_the_command_writes() -> None:
+    report = api.lint_text(
+        b'{"PORT": {"Ethernet0": {"lanes": "1", "speed": "400000", "mtu": "x"}}}', "leaf.json"
+    )
+    log = json.loads(api.report_as(report, "sarif").text)
+    assert [result["ruleId"] for result in log["runs"][0]["results"]]
+    data = json.loads(api.report_as(report).text)
+    assert len(data["findings"]) == len(report.findings)
+
+
+def test_the_pipeline_of_the_guide_prints_what_the_guide_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (ROOT / "docs" / "guides" / "python.md").read_text()
+    script, printed = page.split("```python\n")[1].split("```")[0], page.split("```text\n")[1].split("```")[0]
+    before = (EXAMPLE / "fabric.yaml").read_text()
+    api.render(EXAMPLE / "fabric.yaml", tmp_path / "running", base_dir=EXAMPLE / "base")
+    after = before.replace("lossless: true, bandwidth: 50%", "lossless: true, bandwidth: 60%")
+    (tmp_path / "fabric.yaml").write_text(
+        after.replace("priority: 0, bandwidth: 50%", "priority: 0, bandwidth: 40%")
+    )
+    monkeypatch.chdir(tmp_path)
+    exec(compile(script, "python.md", "exec"), {})
+    assert capsys.readouterr().out == printed
+    assert json.loads(Path("lint.sarif").read_text())["runs"]
