@@ -96,8 +96,8 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
     """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
-        NoPlan: an unsafe state cannot be avoided, there or back, a step exceeds the limits, or a patch or session is
-            refused.
+        NoPlan: an unsafe state cannot be avoided, there or back, a simulation between steps has a finding of its own, a
+            step exceeds the limits, or a patch or session is refused.
     """
     search = Search(change, evaluator)
     order = search.order()
@@ -205,7 +205,7 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
 
 
 def _time_notes(change: FabricChange, steps: Sequence[PlanStep]) -> Iterator[str]:
-    """Yield the origin of the times of patches, and of the other batches that have one."""
+    """Yield the origin of the times that are counted for patches, written rows and reloads."""
     taken = {batch.how for step in steps for group in step.switches for batch in group.batches}
     releases = {
         kind.updater.release: patch_time(kind.updater.release) for kind in change.kinds if not kind.system

@@ -312,8 +312,8 @@ class FabricChange(NamedTuple):
 class Batch(NamedTuple):
     """Units that are brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
 
-    ``before`` and ``after`` are the numbers of the units that are done; ``why`` is the reason why it is no patch, empty
-    for a patch and a session.
+    ``before`` and ``after`` are the numbers of the units that are done; ``why`` has refusals, or the restart, by which
+    it is no patch, empty without these.
     """
 
     how: How
@@ -531,7 +531,7 @@ class States:
     def _out_of_order(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]]
     ) -> Iterator[Danger]:
-        """Yield a danger for each kind of hosts whose NICs must keep packet order while a switch routes adaptively."""
+        """Yield a danger per kind of hosts not set to take packets out of order, while a switch routes adaptively."""
         names = [
             self.change.kinds[kind].devices[0] for kind, states in ends.items() if self._adapts(kind, states)
         ]

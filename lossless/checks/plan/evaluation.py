@@ -342,10 +342,10 @@ def _alone(placed: PlacedEnd, other: PlacedEnd) -> DeviceSummary:
 
 
 def _of_host(host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> Iterator[Danger]:
-    """Yield DSCPs that a NIC and its switch pause with different priorities; an unknown setting is no danger.
+    """Yield DSCPs that a NIC does not pause with the priority with which its switch port pauses or sends them.
 
-    A NIC that does not classify by DSCP is not compared. A DSCP that the switch itself maps to a lossy class is
-    reported for the switch.
+    A NIC that does not classify by DSCP, or whose map or PFC is unknown, is not compared. A DSCP that the switch itself
+    maps to a lossy class is reported for the switch.
     """
     if isinstance(host.dscp_to_priority, Unknown) or isinstance(host.pfc_priorities, Unknown):
         return

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 _OWN_NAMES = frozenset(
     {"hostname", "mac", "bgp_asn", "cluster", "deployment_id", "cloudtype", "region", "rack_id"}
 )
-"""Fields of DEVICE_METADATA in which switches of one kind differ, and which no rule of a single switch reads."""
+"""Fields of DEVICE_METADATA in which switches of one kind may differ: no lossless class depends on them."""
 _SPOKEN = frozenset({"description", "alias", "index"})
 """Fields of PORT that name or number a port."""
 
@@ -381,8 +381,8 @@ def will_send(
 ) -> frozenset[int]:
     """Return the DSCPs of the target's lossless classes that jobs send once ``hosts`` have these settings.
 
-    They are those that jobs send now, and those that the settings mark. All are, if the settings of a host mark none:
-    its jobs choose by themselves.
+    They are those that jobs send now, and those that the settings mark. All are, if the settings of a host mark none,
+    as its jobs choose by themselves, or if there are no hosts.
     """
     marked = [_marked(qos) for qos in hosts]
     return lossless & sent.union(*marked) if marked and all(marked) else lossless
@@ -429,7 +429,10 @@ def host_stages(
 
 
 def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
-    """Return assumed settings of unknown hosts: DSCP map and PFC as their switches need them, packet marking unset."""
+    """Return assumed settings of unknown hosts: packet marking unset, DSCP map and PFC as their switches need them.
+
+    Map and PFC are those of ``new`` if its map is unknown.
+    """
     known = {dscp: priority for dscp, priority in sent.items() if priority is not None}
     old = new._replace(traffic_class=None, nccl_tc=None, cma_tos=None)
     if isinstance(new.dscp_to_priority, Unknown):
@@ -473,7 +476,10 @@ def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:
 
 
 def _accepting(base: HostQos, other: HostQos, own: frozenset[int], others: frozenset[int]) -> HostQos:
-    """Return host settings of one side, extended to accept the DSCPs that only the other side has."""
+    """Return host settings of one side, extended to accept the DSCPs that only the other side has.
+
+    The DSCP map is UNKNOWN if that of either side is.
+    """
     if isinstance(base.dscp_to_priority, Unknown) or isinstance(other.dscp_to_priority, Unknown):
         return base._replace(dscp_to_priority=UNKNOWN)
     theirs = {dscp: priority for dscp, priority in other.dscp_to_priority if dscp in others - own}

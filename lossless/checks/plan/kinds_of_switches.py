@@ -372,7 +372,7 @@ def _placed(switch: Switch) -> Switch:
 
 
 def port_classes(kind: PlannedKind) -> dict[str, object]:
-    """Return a key for each port; ports with equal keys behave the same before and after."""
+    """Return a key for each port; ports with equal keys have the same QoS settings before and after."""
     assert kind.system is not None
     old, new = (
         {port.name: id(port.qos) for port in side.ports} for side in (kind.system.running, kind.system.target)

@@ -220,7 +220,7 @@ class PlannedBatch(NamedTuple):
     release on the switch, or replace it; the rows show whether that is done), or ``session`` (commands of another
     system than SONiC, whose rows describe the behavior of a switch); ``why`` is the reason why it is no patch.
 
-    ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
+    ``ports_down`` are the ports that go down meanwhile, one after another in a patch, else all at once;
     ``moves`` is the maximum number of moves in the updater's patch, and ``time`` how long the batch takes: of a patch
     as measured in public (:func:`patch_time`), of a write or a reload up to the limit at which ``run.sh`` ends it; 0 if
     unknown.
@@ -491,7 +491,7 @@ def stored_plan(document: Document) -> StoredPlan:
     """Return the content of a plan.json.
 
     Raises:
-        InputError: it is no plan of this version and of switches, or is damaged; the place is in the message.
+        InputError: it is no plan of this version and of switches, or is damaged.
     """
     from lossless.ground.documents.json.own_records import own_problem, own_record
 

@@ -301,7 +301,7 @@ def units_of(
 ) -> tuple[Unit, ...]:
     """Return the units by which the owned tables of ``running`` become those of ``target``.
 
-    ``dscps`` are those that jobs send or will send: each entry of theirs is a unit, all others of a map are one.
+    ``dscps`` are those that jobs send or will send: in a DSCP map each entry of theirs is a unit, all others are one.
     Another HWSKU is another switch, which comes with all of its rows. Rows change on the later of two releases.
     """
     if (hwskus := [hwsku_of(side) for side in (running, target)]) and hwskus[0] != hwskus[1]:
