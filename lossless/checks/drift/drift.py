@@ -1,7 +1,7 @@
 """Differences between running and rendered configurations, of a switch or of a fabric, and updates that remove them.
 
-A configuration is compared with the switch of the intent that has its hostname, one without a hostname with the switch
-that its folder names. A switch of a system other than SONiC is compared by its attributes.
+A configuration is compared with the switch of the intent that the caller names or that has its hostname, one of SONiC
+without a hostname with the switch that its folder names. A switch of another system is compared by its attributes.
 """
 
 from __future__ import annotations
@@ -57,10 +57,10 @@ class Drift(NamedTuple):
 
     ``rows`` differ in meaning. ``change`` is the update of a SONiC switch and ``patch`` the same as RFC 6902
     operations, None if the switch's updater would refuse it; other systems have neither. The patch also rewrites values
-    in an old spelling; ``respelled`` counts its operations if there are no other differences. ``problems`` are the
-    reasons why a render onto the file would be refused: there is no change and no patch then. ``not_compared`` are
-    settings of the intent that files of the switch's system do not carry. ``report`` contains the findings of the rules
-    on the intent; with errors in it nothing is compared.
+    in an old spelling; ``respelled`` counts the operations if there are no other differences. ``problems`` are the
+    reasons why a render onto the file would be refused, or that it is of another system: there is no change and no
+    patch then. ``not_compared`` are settings of the intent that files of the switch's system do not carry, none for
+    SONiC. ``report`` contains the findings of the rules on the intent.
     """
 
     device: str
@@ -107,7 +107,7 @@ class FabricDrift(NamedTuple):
 
     ``drifts`` has one entry a switch that was compared, in the order of the files; ``missing`` names the switches of
     the intent without a file. ``errors`` are the files that were not compared. ``report`` contains the findings of the
-    rules on the intent; with errors in it nothing is compared.
+    rules on the intent.
     """
 
     intent: str
@@ -132,7 +132,7 @@ def switch_of(
     The folder counts for a file of SONiC without a hostname.
 
     Raises:
-        InputError: the intent has no such switch; the message suggests names.
+        InputError: the intent has no such switch; the message names those that it has.
     """
     switches = {switch.name: switch for switch in fabric.switches}
     if running.dialect:

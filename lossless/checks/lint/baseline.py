@@ -3,10 +3,10 @@
 A baseline has recorded findings of a repository, by file, object, code and value, never by line. It hides only
 recorded findings: another value, a higher severity or one more port or device is a new finding. One entry a line,
 sorted, so that two branches that fix different findings can be merged. A finding that the run did not look for cannot
-be reported as gone, nor a suppression of such findings as unused: hence the coverage.
+be reported as gone while its file exists, nor a suppression of such findings as unused: hence the coverage.
 
-Patterns are those of .gitignore: a pattern that matches a name covers everything below it too. ``*`` and ``?`` stay
-within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
+Patterns are similar to those of .gitignore: one that matches a name covers everything below it too. ``*`` and ``?``
+stay within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
 
 A pattern is matched in one pass over the name, all alternatives at once, each a bit of a number (bit-parallel
 simulation of the automaton, as in Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35(10), 1992): no
@@ -255,7 +255,7 @@ class BaselineAccount:
         """Return the part of a finding that is not recorded: the whole finding, its new places, or None.
 
         An entry hides as many places as it lists, not one more. A finding is reported at the first of its
-        places, so that one more may move it: places by name are found wherever it is reported.
+        places, so that one more may move it: places by name are found at any object of the file.
         """
         own = key_of(finding, self.baseline.folder)
         new = self._not_in(own, finding, elements_of(finding))
@@ -496,7 +496,7 @@ _WILDCARDS = re.compile(r"[*?\[]|\.\.")
 class _Entries:
     """The suppressions of configurations that may cover findings of one rule, by the text of their patterns.
 
-    Those whose patterns have wildcards are candidates for every finding.
+    A suppression is a candidate for every finding unless all of its objects, or all of its files, have no wildcards.
     """
 
     def __init__(self) -> None:
@@ -611,7 +611,8 @@ class SuppressionLedger:
     def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
         """Return the suppressions with the rules that ran and of which they covered no finding.
 
-        Expired suppressions, and comments in files with ``errors``, are left out.
+        Expired suppressions, comments in files with ``errors``, and configured suppressions whose folder was not
+        checked whole are left out.
         """
         broken = {error.file for error in errors}
         unused = []

@@ -100,7 +100,7 @@ class _DeviceEntry(NamedTuple):
 
 
 class _IntentEntry(NamedTuple):
-    """The inputs in all files except SONiC's JSON files, and the declarations of the intents among them."""
+    """The inputs in all files except JSON files, and the declarations of the intents among them."""
 
     basis: tuple[tuple[str, Mark], ...]
     inputs: Inputs
@@ -126,7 +126,7 @@ class LintCache:
         """Return the report of files as ``check_files`` does, with kept results of SONiC devices.
 
         Results of a file are valid while its mark and the rules that are chosen for it stay the same, the marks of all
-        files but SONiC's, and whether devices are compared.
+        files but JSON files, and whether devices are compared.
         """
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]
@@ -214,9 +214,8 @@ _Item = TypeVar("_Item")
 MOST_ROUNDS = 10
 """The most rounds of fixes: a fix may uncover another finding that can be fixed."""
 MOST_CHECKS = 100
-"""The most checks of a round, and edits of its documents: to find one of 1,000 fixes that causes a finding takes 20.
-
-The work of a round so grows with the files alone; where it ends, the fixes of a part are refused together.
+"""The checks of a round, and edits of its documents, after which fixes are divided no further: to find one of 1,000
+fixes that causes a finding takes 20. The fixes of a part that is left then are made or refused together.
 """
 
 

@@ -80,7 +80,7 @@ def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
 
 
 def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the files of devices, none if they are too few for other processes or those cannot be used."""
+    """Return the JSON files, none if they are too few for other processes or those cannot be used."""
     devices = [candidate for candidate in candidates if is_json(candidate.file)]
     if len(devices) < FEWEST_FOR_WORKERS:
         return []

@@ -189,7 +189,7 @@ class Report(NamedTuple):
     ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, and are
     present because a finding points into them: configurations and baselines. ``excluded`` are files
     that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
-    ports that carry none, by what is configured there or by lossless.toml. ``fail_on`` is the least
+    ports that carry none, by their configuration, their host's or lossless.toml. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
     are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` are
     the entries of each baseline that nothing is found of any more, and on how many elements.

@@ -53,7 +53,7 @@ class Exclusions:
     def __call__(self, path: str, within: str | None) -> bool:
         """Return whether a file or folder is excluded; ``within`` is the named folder above it, None for a named path.
 
-        A named folder is searched even if a pattern excludes it or a folder above it.
+        A named folder is searched even if a pattern excludes it or a folder above it, unless exclusion is forced.
         """
         place = os.path.abspath(path)
         named = place if within is None else os.path.abspath(within)

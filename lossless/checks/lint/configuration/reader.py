@@ -56,7 +56,8 @@ class PortsEntry(NamedTuple):
 class Configuration(NamedTuple):
     """The settings of one configuration file; ``folder`` is its absolute folder.
 
-    ``document`` is None if the file is unreadable or empty, ``baseline`` the path of the baseline, None without one.
+    ``document`` is None if the file is empty or was not read as TOML, ``baseline`` the path of the baseline, None
+    without one.
     """
 
     folder: str
