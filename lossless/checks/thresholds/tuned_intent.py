@@ -253,7 +253,7 @@ class TunedIntent:
         )
 
     def _bound_us(self) -> float:
-        """Return the largest p99 queueing delay that the intent allows the class."""
+        """Return in microseconds the largest p99 queueing delay that the intent allows the class, else the default."""
         stated_ns = self._loaded.intent.classes[self._class].queueing_delay
         return QUEUEING_DELAY_US if stated_ns is None else stated_ns / 1000
 

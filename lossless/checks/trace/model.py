@@ -75,7 +75,8 @@ class TraceLoss(NamedTuple):
 class TraceLookup(NamedTuple):
     """One lookup in a QoS map: the map, how its target is known, and the target.
 
-    ``origin`` is that of the entry, or of the map if it has none. ``target`` is None if unknown.
+    ``origin`` is that of the entry, or of the map if it has none; without a map that of the port, or None. ``target``
+    is None if unknown.
     A DSCP without an entry goes to TC 0, and without a bound map groups and queues have the number of the
     traffic class, see :class:`lossless.model.fabric.qos.PortQos`.
     """
@@ -151,7 +152,7 @@ class TracePfc(NamedTuple):
 
 
 class TraceWatchdog(NamedTuple):
-    """The PFC watchdog of the egress queue. ``state`` None: the port has no PFC to watch; ``watched`` None: unknown."""
+    """The PFC watchdog of the egress queue. ``state`` None: no PFC to watch; ``watched`` is None then or if unknown."""
 
     state: str | None = None
     watched: bool | None = None
@@ -194,7 +195,7 @@ class TraceEgressBuffer(NamedTuple):
 
 
 class TraceEgressDscp(NamedTuple):
-    """The DSCP with which a packet leaves: as it came, unless the egress port has a map from traffic class to DSCP."""
+    """The DSCP with which a packet leaves: as it came, unless a map of the egress port has one for its class."""
 
     dscp: int
     rewritten_by: str | None

@@ -1,6 +1,6 @@
-"""Paths between two ports of a fabric: the shortest that go up and then down, one of them chosen; and their ends.
+"""Paths between two ports of a fabric: the shortest that go up and then down, else the shortest; and their ends.
 
-Which path is chosen does not depend on the order of files or links: at every step it is the lowest name, in natural
+Which of them is chosen does not depend on the order of files or links: at every step it is the lowest name, in natural
 order.
 
 The two ends of a trace are given by the names operators use: hosts, and ports of switches.
