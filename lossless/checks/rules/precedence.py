@@ -162,7 +162,7 @@ def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without those of :data:`DOUBLES` that another repeats, and no information where others remain."""
+    """Yield findings without those of :data:`DOUBLES` that another repeats, and no information where they remain."""
     grave = [finding for finding in findings if finding.severity != "info"]
     reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
     doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports whose speed and cable length have no row in the HWSKU (intent: nor a longer).
+    """Yield violations on ports whose speed and cable length have no row in the HWSKU (intent: nor a longer).
 
     On devices only in the traditional buffer model, and not for groups with the profile of that speed and length.
     """

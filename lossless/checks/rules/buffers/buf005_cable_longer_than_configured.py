@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per configured cable length of ports with PFC that is below the real length in an intent.
+    """Yield violations on ports with PFC whose configured cable length is below the real length in an intent.
 
     An intent with another HWSKU, or another speed of the port, is not compared.
     """

@@ -8,10 +8,10 @@ Subject: buffers
 Compares the limit of one lossless egress queue with the bytes that the ingress groups of its priority hold for it once
 it stalls. The limit is alpha B / (1 + alpha) of its pool or `static_th`, and the whole pool where `dynamic_th` 7 leaves
 the queue unbounded. Each ingress group fills to its own threshold, then its headroom. A limit below one group is an
-error. A limit below two groups is a warning where it is also below half of the pool; some chips have their buffer in
-two halves, and a queue there never gets more. Zero profiles, lossy queues (PFC005) and chassis with virtual output
-queues are left alone. The rule fires on no lossless profile of the 127 buffer templates with headroom rows that vendors
-ship, dynamic ones included.
+error. On a switch with three or more ports with PFC, a limit below two groups is a warning where it is also below half
+of the pool; some chips have their buffer in two halves, and a queue there never gets more. Zero profiles, lossy queues
+(PFC005) and chassis with virtual output queues are left alone. The rule fires on no lossless profile of the 127 buffer
+templates with headroom rows that vendors ship, dynamic ones included.
 
 ## Why it breaks a lossless fabric
 PFC acts on ingress occupancy. A queue that is full before any ingress group reaches its threshold drops at its tail,

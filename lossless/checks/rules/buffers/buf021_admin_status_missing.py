@@ -7,7 +7,7 @@ Subject: device
 ## What it does
 Looks on a deployed device of the traditional buffer model for ports with PFC whose `PORT` row has no `admin_status`,
 although they are meant for service: the file names their neighbor, or it names no neighbors at all and at least as
-many ports with PFC are up. Files that never write `admin_status` on such ports are left alone.
+many ports with PFC are up.
 
 ## Why it breaks a lossless fabric
 Without the field the port is down after a reload. Until the field is there, buffermgrd also makes no lossless group for

@@ -56,7 +56,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per set of lossless queues without a buffer profile, where other queues or ports have one."""
+    """Yield a violation per set of lossless queues without a buffer profile, where other queues or ports have one.
+
+    Where no queue of the switch has one, that is where it has profiles of egress pools.
+    """
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
     unused = not device.tables.table("BUFFER_QUEUE") and has_egress_profiles(device)

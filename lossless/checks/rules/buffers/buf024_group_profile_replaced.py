@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per profile that BUFFER_PG rows name and that buffermgrd (traditional model) replaces."""
+    """Yield violations on profiles that BUFFER_PG rows name and that buffermgrd (traditional model) replaces."""
     if device.switch.qos.buffer_model == "traditional":
         serving = filter(None, map(in_service, device.view.lossless_sets))
         yield from merged(violation for ports in serving for violation in _violations(device, ports))

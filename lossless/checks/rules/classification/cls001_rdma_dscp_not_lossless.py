@@ -113,7 +113,7 @@ def check(view: View) -> Results:
 
 
 def _without_dscp(lossless: Sequence[TrafficClass]) -> Iterator[Violation]:
-    """Yield a violation per lossless class of an intent without a DSCP; RoCEv2 is then in another class."""
+    """Yield a violation per lossless class of an intent with neither a DSCP nor the rest: RoCEv2 has another class."""
     bare = [cls for cls in lossless if not cls.dscps and not cls.rest]
     for cls in bare:
         yield Violation(
@@ -251,7 +251,7 @@ def _apart_violation(apart: _Apart) -> Violation:
 
 
 def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
-    """Yield a violation per priority with PFC and headroom to which no DSCP of the switch is mapped.
+    """Yield a violation per port set and priority with PFC and headroom to which no DSCP of the switch is mapped.
 
     Nothing is yielded where a port has no readable map.
     """

@@ -6,10 +6,11 @@ Subject: device, switch
 
 ## What it does
 Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map, on a
-switch without a global DSCP map, puts every packet into traffic class 0. A port that trusts 802.1p alone must get
-tagged packets: on a routed port, or a member of a routed LAG, none arrive. Sub-interfaces and VLANs are tagged, and
-storage backends trust 802.1p by design. CFG002 reports a bound map that does not exist. On a switch that runs another
-system, a port with PFC on that trusts nothing is also reported where no priority is no-drop yet.
+switch without a global DSCP map, puts every packet into traffic class 0: an error where a lossless class has known
+DSCPs. A port that trusts 802.1p alone must get tagged packets: on a routed port, or a member of a routed LAG, none
+arrive. Sub-interfaces and VLANs are tagged, and storage backends trust 802.1p by design. CFG002 reports a bound map
+that does not exist. On a switch that runs another system, a port with PFC on that trusts nothing is also reported where
+no priority is no-drop yet.
 
 ## Why it breaks a lossless fabric
 802.1p is in the VLAN tag, and the tag ends at the first router. From there on RDMA arrives without a class, is served

@@ -5,9 +5,10 @@ Subject: intent, hosts
 
 ## What it does
 Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them: a DSCP that
-class `cnp` does not name, and a priority other than that of the class that carries the DSCP. The default priority of
-the NIC's vendor (6 of NVIDIA, 7 of Broadcom) is accepted where it has no PFC. Where no class called `cnp` exists,
-CLS007 checks the class of CNPs.
+class `cnp` does not name, and a priority other than that of the class that carries the DSCP, a warning where that
+priority has no PFC. The default priority of the NIC's vendor (6 of NVIDIA, 7 of Broadcom) is accepted where it has no
+PFC. Of a host that was read it also reports CNPs in a lossless class where none is called `cnp`, and, where no intent
+declares the classes, CNPs on a priority with PFC. In an intent without a class called `cnp`, CLS007 checks theirs.
 
 ## Why it breaks a lossless fabric
 The switches have a queue for CNPs and the CNPs use another one: the default queue, or a lossless one where they wait
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose DCQCN puts CNPs on a DSCP or priority outside the class for them."""
+    """Yield a violation per kind of host whose CNPs are outside the class for them, or where pauses stop them."""
     classes = view.fabric.classes
     cnp_class = classes.named(CNP_CLASS)
     for host, names in view.host_kinds:

@@ -8,6 +8,7 @@ Subject: fabric, switch
 ## What it does
 Looks up the traffic classes of DSCP 0 (unmarked traffic: ssh, telemetry, health probes) and DSCP 56 (CS7, network
 control) on the ports with PFC of a deployed device. Where `--rdma-dscp` names RDMA DSCPs, CLS002 reports them instead.
+On a switch that runs another system, it looks at the class of untagged traffic on ports that trust VLAN tags.
 In an intent a lossless class that names DSCP 48 (CS6, used by BGP) or 56 is a warning. Where CNPs carry DSCP 48, and on
 devices, CLS007 checks it.
 

@@ -74,7 +74,7 @@ _BASED = {"PFC_WD": TIMERS, "PORT": ("speed", "mtu")}
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per checked number of CONFIG_DB that is not written in plain digits."""
+    """Yield violations on checked numbers of CONFIG_DB that can be read and are not written in plain digits."""
     for table, fields in NUMBERS.items():
         for row in device.tables.table(table).values():
             for field in fields:

@@ -80,7 +80,10 @@ _NEEDED = {
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per row that contradicts the buffer model, or one for the model where several tables do."""
+    """Yield violations on rows that contradict the traditional model, or one on the model where several tables do.
+
+    Of the dynamic model it is one where a table that it needs is missing.
+    """
     if device.tables.row("DEVICE_METADATA", "localhost") is None:
         return
     if device.switch.qos.buffer_model == "dynamic":

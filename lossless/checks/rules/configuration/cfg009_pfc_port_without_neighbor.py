@@ -5,8 +5,8 @@ Subject: device
 
 ## What it does
 Looks at the ports of a deployed device that are up and have PFC, where the device names some of its neighbors: each
-must be in `DEVICE_NEIGHBOR`. Ports that are down, ports between the chips of a chassis (role Int) and ports towards
-DPUs (Dpc) are left out, as SONiC needs no neighbor for them.
+must be in `DEVICE_NEIGHBOR`. Ports that are down, ports between the chips of a chassis (role Int), in-band and
+recirculation ports (Inb, Rec) and ports towards DPUs (Dpc) are left out, as SONiC needs no neighbor for them.
 
 ## Why it breaks a lossless fabric
 SONiC treats a port without a neighbor as unused. `config qos reload` then writes no QoS for it, and

@@ -95,7 +95,7 @@ class _Flow(NamedTuple):
 def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation where less than half of the expected CNPs between the hosts of an intent arrived.
 
-    Only where all captured hosts run DCQCN; a missing input where ports of hosts are not captured.
+    Only where the intent has DCQCN on for all captured hosts; a missing input where ports of hosts are not captured.
     """
     links = grouped((link.b, link) for link in fabric.links if link.to_host)
     hosts = [device for device in fabric.devices if device.name in links]

@@ -5,11 +5,12 @@ Subject: host
 Needs: intent
 
 ## What it does
-Where an intent is checked together with files of one of its hosts, compares both: MTU and speed, trust, DSCP map, PFC,
-bandwidth shares, the cable length for the NIC's headroom, the storm prevention of the NIC, reordering and
-retransmission of its queue pairs, the ToS byte, DCQCN with its priorities, CNPs and parameters, and NCCL's timeout and
-retry count. Each setting that differs is one finding, which names both places. Settings that no file of the host has
-are not compared. Where another rule reports the effect on traffic at the same place, this rule does not report it.
+Where an intent is checked together with files of one of its hosts, compares both: MTU and speed, trust, DCBX, DSCP map,
+PFC, global pause, bandwidth shares, the cable length for the NIC's headroom, the storm prevention of the NIC,
+reordering and retransmission of its queue pairs, the ToS byte, DCQCN with its priorities, CNPs and parameters, and of
+NCCL the timeout, retry count, GID index, queue pairs per connection and class of control messages. Each setting that
+differs is one finding, which names both places. Settings that no file of the host has are not compared. Where another
+rule reports the effect on traffic at the same place, this rule does not report it.
 
 ## Why it breaks a lossless fabric
 The intent was checked. A host has other settings after a reboot without the systemd unit, an update of the driver, or a

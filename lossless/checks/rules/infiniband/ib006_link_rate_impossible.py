@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per link rate that an end does not have, and per kind of switch with too few ports."""
+    """Yield violations on links with a rate that an end does not have, and on switches with too few ports."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return

@@ -1,4 +1,4 @@
-"""A number of opensm.conf must have a form that C reads, and a key that is repeated counts once.
+"""A number of opensm.conf must have a form that C reads, and fit its field.
 
 Severity: error
 Fix: unsafe

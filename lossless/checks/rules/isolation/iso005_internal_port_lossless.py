@@ -63,7 +63,7 @@ _KINDS = {"Inb": "in-band", "Rec": "recirculation"}
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per kind of internal port with PFC."""
+    """Yield a violation per kind of internal port with PFC and per PFC mask."""
     rows = device.tables.table("PORT_QOS_MAP")
     yield from merged(
         _internal_port_lossless(device, name, kind, row)

@@ -149,7 +149,7 @@ def _shown(wrong: Sequence[str]) -> list[str]:
 
 
 def _wrong(miscabling: Miscabling) -> list[str]:
-    """Return a text for each declared end: the actual device there instead of the declared one."""
+    """Return a text for each declared cable: the port that is there instead, or that the cable was not found."""
     at = {end: cable for cable in miscabling.actual for end in (cable.b, cable.a)}
     # A port without a name in the intent is any port of its device.
     at |= {CableEnd(end.device, None): cable for end, cable in at.items()}

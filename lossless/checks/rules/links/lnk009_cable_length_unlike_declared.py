@@ -65,7 +65,7 @@ class _Length(NamedTuple):
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a violation per declared cable and found length that would change the configured length."""
+    """Yield a violation per declared length and found one that would change the configured length."""
     unlike = (length for pair in cabling.comparison.pairs if (length := _unlike(cabling, pair)) is not None)
     by_length = grouped(
         ((length.pair.planned.cable_origin, length.found_m, length.configured_m), length) for length in unlike

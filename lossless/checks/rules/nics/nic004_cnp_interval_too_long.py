@@ -54,7 +54,7 @@ LONGEST_US = 50
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host with an interval of more than 50 us between the CNPs of a flow."""
+    """Yield a violation per kind of host with a least interval of more than 50 us between CNPs."""
     for dcqcn in running(view):
         interval_us = dcqcn.values.get("min_time_between_cnps", 0)
         if interval_us > LONGEST_US:

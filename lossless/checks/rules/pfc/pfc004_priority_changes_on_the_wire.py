@@ -4,9 +4,9 @@ Severity: error
 Subject: devices
 
 ## What it does
-Follows each DSCP over each link between two switches with files: the priority with which it leaves one, and the
+Follows each DSCP over each link between two devices with files: the priority with which it leaves one, and the
 priority for which the other sends a pause when it fills up. Both are numbers on the wire, computed from the maps of
-either switch. Where both masks already differ, PFC003 reports it.
+either device. Where both masks already differ, PFC003 reports it.
 
 A DSCP that one end keeps and the other does not is reported too. Two ends of a link that pause the same priority must
 have a lossless DSCP of it in common. Where they have, it is an error that a switch loses a DSCP on some links which it
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per set of DSCPs with different priorities at two switches, and per DSCP that a switch loses.
+    """Yield a violation per set of DSCPs with different priorities at two devices, and per DSCP that a switch loses.
 
     A switch loses a DSCP that it makes lossy on a priority that both ends of a link pause.
     """

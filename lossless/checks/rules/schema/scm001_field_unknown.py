@@ -53,5 +53,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table and unknown field that SONiC's models refuse, with all rows that have it."""
+    """Yield a violation per table with fields that SONiC's models do not have; one with a near name has its own."""
     yield from refusals(device, "field")

@@ -51,5 +51,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table and value that SONiC's models refuse, with all rows that have it."""
+    """Yield a violation per table and refusal of values by SONiC's models, with all rows that it is of."""
     yield from refusals(device, "value")

@@ -51,5 +51,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table and malformed key that SONiC's models refuse, with all rows that have it."""
+    """Yield a violation per table and refusal of keys by SONiC's models, with all rows that it is of."""
     yield from refusals(device, "key")

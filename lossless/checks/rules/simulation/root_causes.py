@@ -176,7 +176,7 @@ def view_of(run: SimulationFacts) -> View:
 
 
 def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
-    """Return the help for too little headroom: the vendor's value, or the headroom that the run would have used."""
+    """Return the help for too little headroom, such as the vendor's value or that of the run; empty where unknown."""
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
         return ""

@@ -31,7 +31,7 @@ T = TypeVar("T")
 Placed = TypeVar("Placed", "HeadroomUse", "EgressRefusal")
 
 _OF_THE_SAME_PORTS = ("BUF001", "BUF003", "BUF013", "ECN001", "PFC005")
-"""Rules whose errors explain loss at a port, whichever row they point at."""
+"""Rules whose findings explain loss at a port, whichever row they point at."""
 _HALVES = "a queue of half its pool drops in the model: chips whose buffer has two halves pause earlier than the model"
 
 

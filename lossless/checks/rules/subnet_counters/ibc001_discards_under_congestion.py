@@ -5,11 +5,11 @@ Subject: running device
 
 ## What it does
 Looks for InfiniBand ports that have discarded outbound packets (`PortXmitDiscards`), where the same port reports
-packets older than their limit (`PortSwHOQLifetimeLimitDiscards`), or has waited to send (`PortXmitWait`). A port
-discards while its link is down as well: where the link is not known to have been up all the time, waiting proves
-nothing, and the finding is information. Without either sign the discards are *not checked*. Waiting alone is no
-finding, since a loaded port waits; and where the cable is bad (IBC003), it is the cause of the discards. With
-`--since`, all counts are between the captures.
+packets older than their limit (`PortSwLifetimeLimitDiscards`, `PortSwHOQLifetimeLimitDiscards`), or has waited to send
+(`PortXmitWait`). A port discards while its link is down as well: where the link is not known to have been up all the
+time, waiting proves nothing, and the finding is information. Without either sign the discards are *not checked*.
+Waiting alone is no finding, since a loaded port waits; and where the cable is bad (IBC003), or the port was inactive
+(`PortInactiveDiscards`), that is the cause of the discards. With `--since`, all counts are between the captures.
 
 ## Why it breaks a lossless fabric
 InfiniBand loses no packet for want of a buffer: a sender waits for credits. A packet that waits longer than the

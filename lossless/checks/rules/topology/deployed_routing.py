@@ -101,7 +101,7 @@ class _Link(NamedTuple):
 
 
 def deployed_routing(devices: DeployedDevices) -> DeployedRouting | None:
-    """Return the routing of several switches with lossless classes, None where there are fewer than two such.
+    """Return the routing of several switches, None where fewer than two of them have ports with PFC.
 
     Switches of an intent that is checked with them are left to it.
     """

@@ -66,7 +66,7 @@ class SpeedDemand(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of switch that lacks ports for its links."""
+    """Yield violations on kinds of switches that lack ports for their links."""
     for switch, names in view.identical:
         yield from unknown_speeds(switch, names)
     yield from merged(_violations(view))

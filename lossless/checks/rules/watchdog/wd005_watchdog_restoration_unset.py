@@ -5,8 +5,8 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Looks for a restoration time on each watchdog whose action is drop or forward. Action alert changes nothing on
-the queue and so restores nothing.
+Looks for a restoration time on each watchdog whose action is drop or forward; without one, forward is a warning.
+Action alert changes nothing on the queue and so restores nothing.
 
 ## Why it breaks a lossless fabric
 Without a restoration time the queue stays as the storm left it until an operator restarts the watchdog. With

@@ -5,7 +5,7 @@ Confidence: medium
 Subject: fabric
 
 ## What it does
-Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other chips
+Looks for different actions on the ports of one switch, and warns where its chip is Broadcom's. On other chips
 each port has an action of its own. Where the chip is not known, a mixture is not checked. `forward` on a Cisco 8000,
 which does not support it, is reported by SWS005.
 
