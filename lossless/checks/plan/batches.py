@@ -291,8 +291,8 @@ class PlannedHostLink(NamedTuple):
 class FabricChange(NamedTuple):
     """A fabric in service and its target.
 
-    ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will. ``lossless`` are all DSCPs
-    of lossless classes of the target: no setting of a host sends those of them that are not ``wanted``.
+    ``sent`` are the DSCPs that jobs send now, ``wanted`` those of lossless classes of the target that they will send.
+    ``lossless`` are all DSCPs of these classes: no setting of a host sends those of them that are not ``wanted``.
     """
 
     kinds: tuple[PlannedKind, ...]

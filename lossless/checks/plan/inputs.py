@@ -463,7 +463,7 @@ def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple
 
 
 def _same(one: HostQos | None, other: HostQos | None) -> bool:
-    """Return whether two host settings are equal, or are the same files; unknown settings (None) never are."""
+    """Return whether two host settings are equal, or make the same files; unknown settings (None) never do."""
     if one is None or other is None:
         return False
     return bool(bare(one) == bare(other)) or same_files(one, other)

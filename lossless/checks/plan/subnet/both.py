@@ -55,7 +55,7 @@ def serving_both(old: Subnet, new: Subnet) -> Subnet | None:
 
     That is: service levels in use keep their lanes, P_Keys that HCAs lose stay, SHARP stays on.
     None if partitions or lanes cannot be merged, if both together would break a rule, or if they let two HCAs
-    communicate that neither side lets communicate.
+    communicate in a partition in which neither side does.
     """
     kept = _with_partitions(old, new)
     kept = None if kept is None else _with_levels(old, kept)
@@ -233,7 +233,7 @@ def _held(subnet: Subnet, base: int) -> dict[str, int]:
 
 
 def _lets_talk(old: Subnet, new: Subnet, both: Subnet) -> bool:
-    """Return whether two HCAs share a P_Key in ``both`` that may talk neither before nor after."""
+    """Return whether two HCAs may talk in a partition of ``both`` in which they may talk neither before nor after."""
     tables = [key_tables(subnet) for subnet in (old, new, both)]
     # HCAs with the same tables on all sides stand for each other, and so does one for itself and its like.
     kinds = {tuple(frozenset(table[hca]) for table in tables) for hca in tables[0]}

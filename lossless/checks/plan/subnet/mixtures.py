@@ -136,7 +136,7 @@ def _first_moves(old: Subnet, new: Subnet) -> bool:
 
 
 def _unserved(old: Subnet, new: Subnet, in_use: frozenset[int]) -> Iterator[str]:
-    """Yield the dangers to service levels in use: a port drops one, or its lane has no weight, or that is unknown."""
+    """Yield the dangers to service levels in use: dropped, on a lane not operational or without weight, or unknown."""
     if _lanes(old) == _lanes(new):
         return
     if not is_on(old, "qos"):
