@@ -132,7 +132,7 @@ def switch_of(
     The folder counts for a file of SONiC without a hostname.
 
     Raises:
-        InputError: the intent has no such switch; the message names those that it has.
+        InputError: the intent has no such switch.
     """
     switches = {switch.name: switch for switch in fabric.switches}
     if running.dialect:

@@ -84,7 +84,7 @@ def check_in_processes(
 def in_processes(
     check: Callable[[Candidate], _Result], candidates: Sequence[Candidate], progress: Progress | None
 ) -> Iterator[_Result]:
-    """Yield the result of each file, from as many processes as there are processors; in the order of the files.
+    """Yield the result of each file, from one process per usable processor; in the order of the files.
 
     Raises:
         LosslessError: a process was ended from outside, as a machine does that has no memory left.

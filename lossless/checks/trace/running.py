@@ -83,8 +83,8 @@ def trace(
     hops and hosts then have counters.
 
     Raises:
-        LosslessError: no such host, switch or port, no DSCP, or no path; two ends that are one port, or two files
-            with the same hostname.
+        LosslessError: no such host, switch or port, an end without a port or a link, no DSCP, or no path; two ends that
+            are one port, or two files with the same hostname.
     """
     if dscp not in DSCPS:
         raise LosslessError(f"{dscp} is not a DSCP; expected a number from 0 to 63")

@@ -182,7 +182,7 @@ class ConfigurationLookup:
         return frozenset(outside)
 
     def is_configured(self, file: str) -> bool:
-        """Return whether a configuration applies to a file, without reading it."""
+        """Return whether a configuration applies to a file, without reading its settings."""
         return self._name(file) is not None
 
     def used(self) -> Iterator[Configuration]:
