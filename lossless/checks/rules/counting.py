@@ -73,7 +73,7 @@ def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
 
 
 def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count | MissingInput:
-    """Return the count of a counter; a missing input where its counter group is off or a value is unknown.
+    """Return the count of a counter; a missing input where its counter group is off or the count is unknown.
 
     ``kinds`` are the parts that identify the object of the counter, such as ``port``.
     """

@@ -55,7 +55,7 @@ _TABLES = ("PORT_QOS_MAP", "BUFFER_PG", "PFC_WD")
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation where a switch with lossless classes by intent has rows in none of the tables of QoS."""
+    """Yield a violation where a switch with lossless classes by intent has ports, and no row in the tables of QoS."""
     tables = device.configured.tables if device.configured is not None else None
     name = device.state.of("hostname", table="DEVICE_METADATA", key="localhost")
     if tables is None or name is None or device.intended is None:

@@ -168,7 +168,7 @@ def _lengths_of(ports: PortSet) -> tuple[int, ...]:
 def _by_hand_already(
     ports: PortSet, hwsku: Hwsku, speed_bps: int, cable_m: int, groups: list[PriorityGroup | None]
 ) -> Iterator[Violation]:
-    """Yield a violation for configured lossless groups whose cable length has no row: they ignore the length."""
+    """Yield a violation for configured lossless groups whose speed and cable length have no row: they ignore both."""
     own = pg_profile_name(speed_bps, cable_m)
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:

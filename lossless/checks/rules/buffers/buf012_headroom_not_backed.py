@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per lossless profile of an NVIDIA switch with size below xon + xoff and no shared headroom.
 
-    Profiles that BUF001 or BUF002 report are left out.
+    Profiles that BUF001 or BUF002 report are left out, and differences of at most 1 KiB.
     """
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)

@@ -78,7 +78,7 @@ def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | MissingInput]:
 
 
 def _lossless_profiles(ports: PortSet) -> Iterable[BufferProfile | MissingInput]:
-    """Return each distinct profile of the lossless groups of these ports, and a missing input for each unknown one."""
+    """Return the distinct profiles of the lossless groups of these ports, and one missing input per reason."""
     profiles: dict[object, BufferProfile | MissingInput] = {}
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)

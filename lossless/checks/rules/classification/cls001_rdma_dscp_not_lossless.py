@@ -253,7 +253,7 @@ def _apart_violation(apart: _Apart) -> Violation:
 def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
     """Yield a violation per port set and priority with PFC and headroom to which no DSCP of the switch is mapped.
 
-    Nothing is yielded where a port has no readable map.
+    Nothing is yielded where a port has no DSCP map, an unreadable entry in it, or trusts 802.1p.
     """
     led_to = {target for ports in device for target in _targets(ports)}
     for ports in device if UNREADABLE not in led_to else ():

@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a violation per set of ports whose DSCP map gives DSCPs other than RDMA's and CNPs' a lossless class.
 
-    Only switches whose classes are declared or named are checked.
+    Ports that trust 802.1p, and switches whose classes are inferred, are left out.
     """
     congestion = view.fabric.congestion
     cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP

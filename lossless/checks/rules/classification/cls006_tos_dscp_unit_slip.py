@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ToS byte whose number is a lossless DSCP, while its upper six bits are not."""
+    """Yield a violation per kind of host and ToS byte that is itself a lossless DSCP, while its upper bits are not."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = markings(host)

@@ -281,7 +281,7 @@ def _key(name: str, origin: Origin) -> str:
 
 
 def _apart(queues: Sequence[LosslessQueue], marked: Sequence[LosslessQueue]) -> tuple[str, str]:
-    """Return words for queues without marks and with marks, by the first property that separates the two."""
+    """Return words for queues without and with marks, by the first property that separates the two, or the last."""
     where: list[str] = []
     others: list[str] = []
     for words in (_tier, _links, _links_of_tier, _switches, _links_of_switches):

@@ -50,7 +50,7 @@ CE = 0b11
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ToS byte with both ECN bits set."""
+    """Yield a violation per kind of host and ToS byte with both ECN bits set."""
     for host, names in view.host_kinds:
         for marking in dict.fromkeys(_bytes(host)):
             if marking.tos & CE == CE:

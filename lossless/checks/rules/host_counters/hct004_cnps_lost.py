@@ -95,7 +95,7 @@ class _Flow(NamedTuple):
 def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation where less than half of the expected CNPs between the hosts of an intent arrived.
 
-    Only where the intent has DCQCN on for all captured hosts; a missing input where ports of hosts are not captured.
+    Only from ten sent CNPs on, and where the intent has DCQCN on for all captured hosts.
     """
     links = grouped((link.b, link) for link in fabric.links if link.to_host)
     hosts = [device for device in fabric.devices if device.name in links]
@@ -136,7 +136,7 @@ def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:
 def _lost(hosts: Sequence[RunningDevice], flow: _Flow) -> Results:
     """Yield the violation where too few CNPs arrived for the common time of the captures of hosts.
 
-    It is a missing input where the captures have no times, or too little time in common.
+    It is a missing input where the captures have too little time in common, or no times and some CNPs arrived.
     """
     times = [time for host in hosts if (time := counted_time(host)) is not None]
     if len(times) < len(hosts):

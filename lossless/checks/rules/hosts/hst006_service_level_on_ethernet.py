@@ -51,7 +51,7 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
 def check(view: View) -> Results:
-    """Yield a violation per service level but 0 and -1 that jobs have on Ethernet, where RDMA has a lossless DSCP."""
+    """Yield a violation per kind of host and service level of its jobs, not 0 or -1, where RDMA has a lossless DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         if {marking.dscp for marking in markings(host)}.isdisjoint(lossless):

@@ -70,7 +70,7 @@ _FORCED = "the driver puts its traffic_class on every queue pair that the kernel
 
 
 def check(view: View) -> Results:
-    """Yield a violation per lossy source of the ToS byte, unless written as a DSCP, on hosts with a lossless source."""
+    """Yield a violation per kind of host and lossy source of its ToS byte beside a lossless one, but for unit slips."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = (*markings(host), *_connected(host))

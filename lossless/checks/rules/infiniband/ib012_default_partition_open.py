@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where all are full members of the default partition beside others that separate hosts."""
+    """Yield a violation where all hosts are full members of the default partition beside others that separate them."""
     parts = partitions(subnet) or ()
     others = [part.name for part in parts if part.base != DEFAULT_PKEY and _parts_hosts(part)]
     opened = [member for part in parts if part.base == DEFAULT_PKEY for member in _all_in_full(part)]
@@ -66,7 +66,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _parts_hosts(partition: Partition) -> bool:
-    """Return whether a partition leaves some hosts out, or makes them no full members: only then it separates hosts."""
+    """Return whether a partition may cover hosts and no entry makes all full members: only then it separates hosts."""
     return any(map(is_of_hosts, partition.members)) and not _all_in_full(partition)
 
 

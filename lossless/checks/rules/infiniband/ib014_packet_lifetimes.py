@@ -65,10 +65,7 @@ _TICK_US = 4.096
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation for too short packet lifetimes, per head-of-queue lifetime that is off, and for a longer one.
-
-    Longer is the head-of-queue lifetime towards hosts than that between switches.
-    """
+    """Yield violations for packet lifetimes that are too short, off, or longer towards hosts than between switches."""
     short = [
         setting
         for key in (INNER, LEAF, SWITCH)

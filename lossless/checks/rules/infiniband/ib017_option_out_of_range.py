@@ -74,7 +74,7 @@ _ELSEWHERE = frozenset({"sharp_enabled"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per value of opensm.conf that opensm replaces, or that has no meaning in its field."""
+    """Yield a violation per value of opensm.conf that opensm replaces or cuts, or that has no meaning in its field."""
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:
             continue

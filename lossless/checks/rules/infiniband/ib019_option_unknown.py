@@ -61,7 +61,7 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per key of opensm.conf that the declared opensm is not known to have.
+    """Yield a violation per key of opensm.conf that no opensm, or not the declared one, is known to have.
 
     A missing input for one that NVIDIA's may have.
     """

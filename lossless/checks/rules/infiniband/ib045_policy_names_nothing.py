@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per service level and per P_Key that a policy names and that does not exist."""
+    """Yield a violation per rule of a policy with a level that it lacks, and per list of P_Keys without a partition."""
     policy = subnet.policy if is_on(subnet, "qos") else None
     if policy is None:
         if subnet.policy is not None and qos_untold(subnet):

@@ -52,7 +52,7 @@ class Disagreement(NamedTuple):
 def disagreements(
     devices: DeployedDevices, value_of: Callable[[LinkEnd], int | None]
 ) -> Iterator[Disagreement]:
-    """Yield links in service with different values at both ends, grouped by devices and values.
+    """Yield links in service with different values at both ends, grouped by devices, values and ``mutual``.
 
     Links with an end whose value is None are not compared.
     """

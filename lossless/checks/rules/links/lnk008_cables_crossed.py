@@ -72,7 +72,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _cause(miscabling: Miscabling, votes: Counter[Devices]) -> object:
-    """Return the cause that groups wrong links: the pair of devices that were exchanged, or that they wrongly join."""
+    """Return the key of wrong links with one cause: the devices they join or that were exchanged, else the links."""
     joined = _joined(miscabling)
     if len(joined) == 1:
         return joined.pop()
@@ -99,7 +99,7 @@ def _exchanged(miscabling: Miscabling) -> list[Devices]:
 
 
 def _taken_for(miscabling: Miscabling, votes: Counter[Devices]) -> Devices | None:
-    """Return the pair of devices that most cables were exchanged between, None where no pair was."""
+    """Return the pair of devices that may have been exchanged here and has most votes, None where no pair may."""
     return max(_exchanged(miscabling), key=lambda pair: votes[pair], default=None)
 
 

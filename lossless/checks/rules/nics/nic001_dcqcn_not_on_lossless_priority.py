@@ -146,7 +146,7 @@ def check(view: View) -> Results:
 
 
 def _on_none(view: View) -> Results:
-    """Yield a violation per kind of declared host with DCQCN on no priority, where the intent has no lossless class."""
+    """Yield a violation per kind of host with DCQCN on no priority, under ``pfc: off`` without a lossless class."""
     # Where nobody has decided that no class is lossless, that is the cause: PFC012 reports it.
     for host, names in view.host_kinds if view.fabric.lossy_origin is not None else ():
         if host.dcqcn_without_priority and not view.fabric.classes.lossless:

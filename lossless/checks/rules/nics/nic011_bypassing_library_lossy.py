@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per library whose queue pairs bypass the kernel onto a lossy DSCP."""
+    """Yield a violation per kind of host and library whose queue pairs bypass the kernel onto a lossy DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
         return

@@ -163,7 +163,7 @@ def _queue_of_unmarked(qos: PortQos) -> int | None:
 
 
 def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
-    """Yield each unlimited strict queue that is lossless, or carries bulk traffic before lossless queues.
+    """Yield each unlimited strict queue that is lossless, not for CNPs, or carries bulk traffic before lossless ones.
 
     With it comes a name for the bulk traffic, empty where the queue is lossless itself.
     """

@@ -92,7 +92,7 @@ def _by_message(device: Device, problems: Iterable[SchemaViolation]) -> Iterator
 
 
 def _mistake(problem: SchemaViolation) -> str:
-    """Return the key of a mistake: one for all names that a table does not have, its message for any other."""
+    """Return the key of a mistake: one for all unknown names of a table without a near name, its message for others."""
     flaw = problem.flaw
     of_table = next((words for words in _UNKNOWN if flaw.message == f"{words} {flaw.value}"), None)
     return of_table if of_table and not flaw.help.startswith("did you mean") else flaw.message
@@ -215,5 +215,5 @@ def _who_refuses(cause: RefusalCause) -> str:
 
 
 def _confidence(validation: ValidationResult) -> Confidence | None:
-    """Return medium where the models of the device's own release could not be read."""
+    """Return medium for a known release other than master: the facts are those of the models on master."""
     return "medium" if validation.context.release not in (None, "master") else None

@@ -40,7 +40,7 @@ def is_canonical(text: str) -> bool:
 
 
 class FieldProblem(NamedTuple):
-    """A field that orchagent refuses; ``message`` follows the key of its row.
+    """A field that orchagent or the chip refuses or misreads; ``message`` follows the key of its row.
 
     ``severity`` None: an error where orchagent throws on it, or where a lossless class needs the row.
     """

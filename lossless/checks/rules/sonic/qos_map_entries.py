@@ -42,7 +42,7 @@ use TC 8 (files/build_templates/qos_config.j2 @086b03b)."""
 
 
 class QosMapEntry(NamedTuple):
-    """One entry that is not two plain numbers in range. ``source`` and ``target`` None: reading them throws."""
+    """One entry that is not two plain numbers in range. ``source`` or ``target`` None: it is no number."""
 
     table: str
     row: ConfigRow

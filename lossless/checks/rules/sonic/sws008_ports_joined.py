@@ -86,7 +86,7 @@ def _ports_joined(device: Device, table: str, rows: list[ConfigRow]) -> Violatio
 
 
 def _apart(device: Device, table: str, row: ConfigRow) -> Iterator[Edit]:
-    """Yield edits that write one row for each port that a key joins."""
+    """Yield edits that replace a joined row by one row for each of its ports."""
     origin = device.tables.origin(table, row)
     for key in single_keys(row.key):
         for field, value in row.fields.items():
@@ -95,7 +95,7 @@ def _apart(device: Device, table: str, row: ConfigRow) -> Iterator[Edit]:
 
 
 def _without_groups(device: Device, name: str) -> bool:
-    """Return whether a port that is up has PFC by a joined row and lacks a lossless PG that nothing makes."""
+    """Return whether a port that is up has PFC by a joined row, and for a priority no written PG: nothing makes one."""
     port = device.view.port(device.switch.name, name)
     if port is None or port.qos is None or port.admin_up is not True:
         return False

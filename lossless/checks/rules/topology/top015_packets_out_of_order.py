@@ -92,7 +92,7 @@ OTHERWISE = "let flows keep their paths: ecmp or flowlet; or use NICs that take 
 
 
 def check(view: View) -> Results:
-    """Yield a violation where packets of one flow overtake each other, and NICs are not known to accept that."""
+    """Yield a violation where paths reorder packets that NICs may not accept, or an intent exceeds NICs' profiles."""
     order = view.fabric.packet_order
     if order is None or (view.fabric.ultra_ethernet and not view.fabric.classes.lossless):
         return

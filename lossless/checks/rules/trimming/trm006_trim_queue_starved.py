@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per reason for which trimmed packets are not served."""
+    """Yield a violation per reason for which trimmed packets are served late or too little."""
     row = settings_row(device)
     if row is not None:
         yield from merged(_starved(device, row))

@@ -144,7 +144,7 @@ def _links_up(view: View) -> Iterator[tuple[str, str, str]]:
 
 
 def _watchdog(port: Port | None) -> Watchdog | None:
-    """Return the watchdog of a port with PFC that has a detection time."""
+    """Return the watchdog of a port with PFC that is not down; None without a detection time."""
     if port is None or port.qos is None or not port.qos.pfc.priorities or port.admin_up is False:
         return None
     watchdog = port.qos.watchdog
