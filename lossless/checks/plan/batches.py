@@ -2,7 +2,7 @@
 
 A change has kinds of switches and hosts, the links between them, and steps. Each configuration that a switch can have
 on the way is read and evaluated once. Units are brought in by a patch that the updater permits, by rows written
-beside it, or by a reload.
+beside it, by a reload, by hand, or by a session of a system other than SONiC.
 """
 
 from __future__ import annotations

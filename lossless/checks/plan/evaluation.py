@@ -4,9 +4,9 @@ A state is evaluated by its parts: each switch once for each configuration that 
 ends of a link once for each pair of behaviors that can meet there. So every subset of finished switches is covered,
 without building any of the fabrics.
 
-Rules of severity error count, and those in ``WARNINGS``, for findings that concern a DSCP that jobs send
-(:mod:`lossless.checks.trace.findings`) or the whole buffer of a switch: a partly configured class without traffic
-harms no job.
+Rules of severity error count, and those in ``WARNINGS``, without those that require equal switches. A finding counts if
+it concerns a DSCP that jobs send (:mod:`lossless.checks.trace.findings`) or the whole buffer of a switch: a partly
+configured class without traffic harms no job.
 """
 
 from __future__ import annotations

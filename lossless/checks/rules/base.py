@@ -2,7 +2,7 @@
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``. Its docstring is its documentation and holds its metadata.
 Its function for each subject (``check``, or the name in :data:`~lossless.checks.rules.rule_rows.FUNCTIONS`) is a pure
-generator over that subject. It yields a :class:`Violation` for each cause it finds and a :class:`MissingInput` where a
+function of that subject. It yields a :class:`Violation` for each cause it finds and a :class:`MissingInput` where a
 value that it needs is unknown.
 """
 

@@ -1,7 +1,7 @@
 """Documentation and metadata of rules, read from the docstrings of their modules when they are needed.
 
 A docstring has the summary, lines ``Severity:`` and ``Subject:``, a line ``Confidence:`` unless it is ``high``, a line
-``Fix:`` unless it is ``no``, and then the sections.
+``Fix:`` unless it is ``no``, a line ``Needs:`` if there are any, and then the sections.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ports whose speed is unknown, because their profile has only some modes."""
+"""Speeds of ports that are unknown, because the profile of their switch has only some modes."""
 
 from __future__ import annotations
 
