@@ -26,35 +26,48 @@ if TYPE_CHECKING:
 
     from click.shell_completion import CompletionItem
 
-COMMANDS: dict[str, str] = {
-    "lint": "Check intents, config_db.json files and folders of them.",
-    "render": "Write the configuration of every switch and host of an intent.",
-    "plan": "Plan a change of a fabric in service, each step safe.",
-    "verify": "Check captures of running switches and hosts.",
-    "diff": "Say how running switches have drifted from their intent.",
-    "import": "Write the intent that deployed configurations amount to.",
-    "headroom": "Show the headroom calculation beside what is configured.",
-    "simulate": "Say whether the buffers of a fabric are safe, and why.",
-    "sweep": "Try many thresholds, and say which are safe, silent and best.",
-    "tune": "Choose thresholds by simulation: safe, then silent, then fast.",
-    "workload": "Estimate the traffic and the time of a collective.",
-    "storm": "Show the blast radius of a PFC storm from one dead or slow host.",
-    "topology": "Show the devices, links and capacity of a fabric, and draw it.",
-    "trace": "Follow a packet hop by hop, and say where the chain breaks.",
-    "opensm": "Let a real opensm check an InfiniBand subnet.",
-    "rule": "Explain one rule.",
-    "rules": "List all rules.",
-    "profiles": "Show the known hardware, with sources.",
-    "formats": "List the systems of switches that are read and written.",
-    "baseline": "Record a baseline of current findings.",
-    "collector": "Print the script that reports the state of a host or a switch.",
-    "exporter": "Serve the counters of a SONiC switch to Prometheus.",
-    "completion": "Print the shell completion of commands, options and rules.",
-    "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
-    "lsp": "Check files in an editor while they are edited.",
+GROUPS: dict[str, dict[str, str]] = {
+    "Declare": {
+        "import": "Write the intent that deployed configurations amount to.",
+        "render": "Write the configuration of every switch and host of an intent.",
+        "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
+        "profiles": "Show the known hardware, with sources.",
+        "formats": "List the systems of switches that are read and written.",
+    },
+    "Check": {
+        "lint": "Check intents, config_db.json files and folders of them.",
+        "simulate": "Say whether the buffers of a fabric are safe, and why.",
+        "headroom": "Show the headroom calculation beside what is configured.",
+        "opensm": "Let a real opensm check an InfiniBand subnet.",
+        "baseline": "Record a baseline of current findings.",
+    },
+    "Understand": {
+        "trace": "Follow a packet hop by hop, and say where the chain breaks.",
+        "topology": "Show the devices, links and capacity of a fabric, and draw it.",
+        "workload": "Estimate the traffic and the time of a collective.",
+        "storm": "Show the blast radius of a PFC storm from one dead or slow host.",
+        "sweep": "Try many thresholds, and say which are safe, silent and best.",
+        "tune": "Choose thresholds by simulation: safe, then silent, then fast.",
+        "rule": "Explain one rule.",
+        "rules": "List all rules.",
+    },
+    "Change": {
+        "diff": "Say how running switches have drifted from their intent.",
+        "plan": "Plan a change of a fabric in service, each step safe.",
+    },
+    "Operate": {
+        "verify": "Check captures of running switches and hosts.",
+        "collector": "Print the script that reports the state of a host or a switch.",
+        "exporter": "Serve the counters of a SONiC switch to Prometheus.",
+        "completion": "Print the shell completion of commands, options and rules.",
+        "lsp": "Check files in an editor while they are edited.",
+    },
 }
-"""The first line of each command's help; spelled out so that ``--help`` imports no command."""
+"""The first line of each command's help, by the purpose of the command; ``--help`` imports none for it."""
+COMMANDS = {name: text for texts in GROUPS.values() for name, text in texts.items()}
+"""The first line of each command's help, in the order of the help."""
 
+_COMMONEST = ("lint", "render", "plan", "verify", "diff")
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
 OK, FINDINGS, FAILED = 0, 1, 2
 _INTERRUPTED = 130
@@ -105,7 +118,7 @@ class Commands(click.Group):
         if name not in COMMANDS and not name.startswith("-"):
             from lossless.ground.basics.units import suggestion
 
-            hint = suggestion(name, COMMANDS, see="lossless --help")
+            hint = suggestion(name, dict.fromkeys((*_COMMONEST, *COMMANDS)), see="lossless --help")
             raise click.UsageError(f"no command {name!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -118,9 +131,11 @@ class Commands(click.Group):
         return [CompletionItem(name, help=COMMANDS[name]) for name in COMMANDS if name.startswith(incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands without importing one."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the lists of commands without importing one, all in the same columns."""
+        width = max(map(len, COMMANDS))
+        for purpose, texts in GROUPS.items():
+            with formatter.section(purpose):
+                formatter.write_dl([(name.ljust(width), text) for name, text in texts.items()])
 
 
 class _HelpFormatter(click.HelpFormatter):

@@ -11,7 +11,7 @@ import pytest
 from lossless import __version__
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
-from lossless.interfaces.cli.app import COMMANDS, group
+from lossless.interfaces.cli.app import COMMANDS, GROUPS, group
 from lossless.model.hardware.infiniband import hca_names, infiniband_switch_names
 from lossless.model.hardware.load import nic_names, switch_names
 from tests.interfaces.cli.conftest import Cli
@@ -34,6 +34,8 @@ def test_the_help_lists_every_command(cli: Cli) -> None:
     assert outcome.code == 0
     for name, line in COMMANDS.items():
         assert f"  {name.ljust(max(map(len, COMMANDS)))}  {line}" in outcome.out.splitlines()
+    headings = [line.removesuffix(":") for line in outcome.out.splitlines() if line.endswith(":")]
+    assert headings == ["Options", *GROUPS]
 
 
 def test_the_version_is_that_of_the_package(cli: Cli) -> None:
