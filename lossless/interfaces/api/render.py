@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 class RenderResult(NamedTuple):
     """The files that a render writes below the output folder, and the report of the rules before it.
 
-    ``files`` is empty if nothing was written; ``changed`` names files that differ from the existing tree;
-    ``notes`` lists parts that are not rendered, with the reason. ``plans`` contains the update plans of SONiC
+    ``files`` is empty if nothing was written; ``changed`` names files that differ from the existing tree: of these
+    ``missing`` were not there, and ``stale`` are of an earlier render and do not belong there any more. ``notes`` lists
+    parts that are not rendered, with the reason. ``plans`` contains the update plans of SONiC
     switches, if a patch was requested; ``differences`` contains unified diffs, if requested.
     """
 
@@ -39,6 +40,8 @@ class RenderResult(NamedTuple):
     report: Report
     plans: tuple[UpdatePlan, ...] = ()
     differences: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
 
 
 class RenderedFiles(NamedTuple):
@@ -169,7 +172,10 @@ def _notes(fabric: Fabric, bases: Mapping[str, str] | None, *, telemetry: bool) 
 
 def _result(made: RenderOutcome, report: Report, notes: tuple[str, ...], *, written: bool) -> RenderResult:
     files = (*(entry.path for entry in made.entries), "manifest.json") if written else ()
-    return RenderResult(files, made.changed, (*made.notes, *notes), report, made.plans, made.differences)
+    notes = (*made.notes, *notes)
+    return RenderResult(
+        files, made.changed, notes, report, made.plans, made.differences, made.missing, made.stale
+    )
 
 
 def _subnet_files(

@@ -40,7 +40,11 @@ if TYPE_CHECKING:
     "it does not do. telemetry needs no --base: rules, alerts and dashboards of this fabric. May be repeated.",
 )
 @click.option("--overwrite-base", is_flag=True, help="Write even where --base and -o are the same folder.")
-@click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Write nothing; name the files that are missing, differ or no longer belong, exit 1 if any.",
+)
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
 @click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")
 @profiles
@@ -91,21 +95,41 @@ def command(
     for note in (*result.notes, *plan_lines(result.plans)):
         notice(note)
     if check or diff:
-        return _checked(result, diff=diff)
+        code = _checked(result, output_dir, diff=diff)
+        if code and not diff:
+            bases = () if base_dir is None else ("--base", base_dir)
+            then(
+                "render",
+                intent,
+                "-o",
+                output_dir,
+                *bases,
+                "--diff",
+                quiet=quiet,
+                because="shows what differs",
+            )
+        return code
     code = _written(result, output_dir, complete=base_dir is not None)
     then("lint", output_dir, quiet=quiet, because="checks what was written; manifest.json says where it goes")
     return code
 
 
-def _checked(result: RenderResult, *, diff: bool) -> int:
-    for line in result.differences if diff else result.changed:
+def _checked(result: RenderResult, output_dir: str, *, diff: bool) -> int:
+    told = dict.fromkeys(result.changed, "differs")
+    told |= {**dict.fromkeys(result.missing, "missing"), **dict.fromkeys(result.stale, "no longer belongs")}
+    for line in result.differences if diff else (f"{path}: {state}" for path, state in told.items()):
         out(line)
-    return FINDINGS if result.changed else OK
+    if not told:
+        return OK
+    words = (("missing", "missing"), ("differs", "different"), ("no longer belongs", "of an earlier render"))
+    counts = [f"{number} {word}" for state, word in words if (number := list(told.values()).count(state))]
+    problem(f"{output_dir} is not what is rendered: {', '.join(counts)}")
+    return FINDINGS
 
 
 def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
     files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
-    removed = len(set(result.changed).difference(result.files))
+    removed = len(result.stale)
     gone = f", removed {removed} of an earlier render" if removed else ""
     problem(f"wrote {files} below {output_dir}, {len(result.changed) - removed} of them new or changed{gone}")
     if not complete and any(path.endswith("/qos.json") for path in result.files):

@@ -32,14 +32,16 @@ _FEWEST = 16
 class RenderOutcome(NamedTuple):
     """The result of rendering a device or a whole tree: the manifest entries of files, and update plans of switches.
 
-    ``changed`` names files that differ from before, ``differences`` are their diffs if requested, ``notes`` report an
-    interrupted earlier render. ``unread`` and ``refused`` are the reasons why a device has no files; both are empty
-    for a tree.
+    ``changed`` names files that differ from before; of these ``missing`` were not there, and ``stale`` do not belong to
+    the tree any more. ``differences`` are their diffs if requested, ``notes`` report an interrupted earlier render.
+    ``unread`` and ``refused`` are the reasons why a device has no files; both are empty for a tree.
     """
 
     entries: tuple[ManifestEntry, ...] = ()
     plans: tuple[UpdatePlan, ...] = ()
     changed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
     differences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unread: tuple[Problem, ...] = ()
@@ -133,12 +135,14 @@ def _opened(folder: Path, *, write: bool) -> Tree:
 def _finished(tree: Tree, outcomes: Sequence[RenderOutcome], *, diff: bool) -> RenderOutcome:
     entries = tuple(entry for outcome in outcomes for entry in outcome.entries)
     plans = tuple(plan for outcome in outcomes for plan in outcome.plans)
-    changed = tree.changed(entries)
+    stale = tuple(tree.stale(entries))
+    changed = tuple(sorted({*(entry.path for entry in entries if entry.changed), *stale}))
+    missing = tuple(path for path in changed if tree.is_missing(path))
     texts = [text for outcome in outcomes for text in outcome.differences]
     if diff:
-        texts += _gone(tree, entries, changed)
+        texts += (_difference(tree, path, "", secret=False) for path in stale)
     tree.finish(entries, plans)
-    return RenderOutcome(entries, plans, changed, tuple(texts), tree.notes)
+    return RenderOutcome(entries, plans, changed, missing, stale, tuple(texts), tree.notes)
 
 
 def _switch(
@@ -171,14 +175,6 @@ def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> RenderOu
         if diff and entry.changed
     )
     return RenderOutcome(entries, differences=tuple(texts))
-
-
-def _gone(tree: Tree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
-    """Yield the diffs of files that are no longer part of the tree."""
-    kept = {entry.path for entry in entries}
-    for path in changed:
-        if path not in kept:
-            yield _difference(tree, path, "", secret=False)
 
 
 def _difference(tree: Tree, path: str, after: str, *, secret: bool) -> str:

@@ -355,10 +355,9 @@ class Tree:
     def finish(self, entries: Sequence[ManifestEntry], plans: Sequence[UpdatePlan] = ()) -> None:
         """Do nothing: this tree is read-only."""
 
-    def changed(self, entries: Sequence[ManifestEntry]) -> tuple[str, ...]:
-        """Return the paths that differ from the present tree, including files that would be removed."""
-        differing = (entry.path for entry in entries if entry.changed)
-        return tuple(sorted({*differing, *self.stale(entries)}))
+    def is_missing(self, path: str) -> bool:
+        """Return whether the present tree has no file of this path."""
+        return self._folder is None or self._folder.status(path) is None
 
     def stale(self, entries: Sequence[ManifestEntry]) -> list[str]:
         """Return the files that an earlier render wrote here and this one does not.

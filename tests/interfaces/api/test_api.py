@@ -144,6 +144,8 @@ def test_the_shape_of_their_results_is_this() -> None:
         "report",
         "plans",
         "differences",
+        "missing",
+        "stale",
     )
     assert api.Fabrics._fields == ("fabrics", "errors")
 

@@ -144,7 +144,7 @@ def test_render_with_check_writes_nothing(site: Cli, tmp_path: Path, monkeypatch
     monkeypatch.setenv("FABRIC_M_KEY", "0x1122334455667788")
     outcome = site("render", "fabric.yaml", "-o", "out", "--check")
     assert outcome.code == 1
-    assert "sm1/opensm.conf" in outcome.out.splitlines()
+    assert "sm1/opensm.conf: missing" in outcome.out.splitlines()
     assert not (tmp_path / "out").exists()
 
 

@@ -62,13 +62,15 @@ def test_with_a_base_the_result_is_complete(cli: Cli) -> None:
 def test_check_names_what_would_change_and_writes_nothing(fabric: Cli) -> None:
     before = fabric("render", "fabric.yaml", "-o", "out", "--check")
     assert not Path("out").exists()
-    assert "leaf1/qos.json" in before.out.splitlines()
+    assert "leaf1/qos.json: missing" in before.out.splitlines()
     fabric("render", "fabric.yaml", "-o", "out")
     same = fabric("render", "fabric.yaml", "-o", "out", "--check")
     Path("out/leaf1/qos.json").write_text("{}")
+    Path("out/leaf2/qos.json").unlink()
     edited = fabric("render", "fabric.yaml", "-o", "out", "--check")
     assert (before.code, same.code, edited.code) == (1, 0, 1)
-    assert (same.out, edited.out) == ("", "leaf1/qos.json\n")
+    assert (same.out, edited.out) == ("", "leaf1/qos.json: differs\nleaf2/qos.json: missing\n")
+    assert "out is not what is rendered: 1 missing, 1 different" in edited.err.splitlines()
 
 
 def test_a_fabric_with_errors_is_refused_and_the_old_tree_stays(fabric: Cli) -> None:
@@ -141,7 +143,7 @@ def test_diff_shows_the_files_that_would_go(fabric: Cli) -> None:
     Path("out/manifest.json").write_text(manifest.replace('"files": [', '"files": [\n{"path": "gone"},', 1))
     found = fabric("render", "fabric.yaml", "-o", "out", "--diff")
     assert (found.code, found.out) == (1, "--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-one line\n")
-    assert fabric("render", "fabric.yaml", "-o", "out", "--check").out == "gone\n"
+    assert fabric("render", "fabric.yaml", "-o", "out", "--check").out == "gone: no longer belongs\n"
     fabric("render", "fabric.yaml", "-o", "out")
     assert not Path("out/gone").exists()
 
