@@ -371,7 +371,7 @@ def settings(
 
 
 def is_set(attribute: Attribute, switch: Switch) -> bool:
-    """Return whether a port that the switch has sets an attribute; True for one not compared (``value`` is None).
+    """Return whether a placed port with QoS sets an attribute; True for one not compared (``value`` is None).
 
     Set is any value other than ``unset``.
     """

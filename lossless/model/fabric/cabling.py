@@ -95,9 +95,8 @@ class CableReport(NamedTuple):
 
 
 class DeviceNames:
-    """Finds a known device by a name: one with the same letters in either case, else one that differs by a domain.
-
-    A name that matches two devices matches none.
+    """Finds a known device by a name: the same one, else one that differs in case alone, else one that differs by a
+    domain. A name that matches two devices equally well matches none.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
@@ -110,7 +109,7 @@ class DeviceNames:
                 self._beginning.setdefault(part, set()).add(name)
 
     def find(self, word: str) -> str | None:
-        """Return the device of a name, None where no device or more than one matches."""
+        """Return the device of a name, None where no device matches, or more than one equally well."""
         if word in self._known:
             return word
         low = word.lower()
@@ -208,9 +207,9 @@ class FabricElement(NamedTuple):
 class PacketOrder(NamedTuple):
     """The choice of switches among equal paths (ECMP or spraying), and the reordering that NICs accept.
 
-    ``by_tier`` has the roles of switches with another choice than ``choice``. ``ahead_frames`` is how many frames NICs
-    accept ahead of the next one in order: 0 means any number, None not one, UNKNOWN: not declared. ``selective``: RoCE
-    NICs retransmit a lost packet alone.
+    ``by_tier`` has the roles of switches with a choice of their own, ``choice`` is that of all others. ``ahead_frames``
+    is how many frames NICs accept ahead of the next one in order: 0 means any number, None not one, UNKNOWN: not
+    declared. ``selective``: RoCE NICs retransmit a lost packet alone.
     """
 
     choice: LoadBalancing

@@ -116,10 +116,10 @@ ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
     "storage-read": ("direct",),
     "storage-write": ("direct",),
 }
-"""Algorithms by collective; the first of each is the default."""
+"""Algorithms by collective; the first of each is the default, but ``hierarchical`` where GPUs form domains."""
 LEAST_NICS = 2
 MOST_NICS = 65_536
-"""The most NIC ports that can take part in a pattern."""
+"""The most NIC ports that an intent may declare for a pattern."""
 MOST_SENDERS = 512
 MOST_PEERS = 64
 """The default number of NICs in patterns other than incast: the flows of all-to-all grow with its square."""

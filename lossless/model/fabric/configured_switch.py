@@ -108,11 +108,12 @@ class ReadSwitch(NamedTuple):
     receive no VLAN tags, as far as the configuration declares it. ``unread`` are lines of unknown meaning that may
     matter. ``intended`` are classes that would be lossless if their pause had an effect. ``defined`` are the queues of
     a policy that is bound to no port, where no policy is bound. ``product`` is the product name in the text, as in
-    profiles; empty where it has none. ``tunnels`` are those of overlays. ``taking_part`` are the ports with a command
-    about PFC or a lossless class, even if it makes no class lossless. ``undecided`` has the reason why it is unknown
-    whether PFC is on at a port. ``rest`` stands for all ports without commands, None where their behavior is unknown;
-    ``unstated`` are ports that a partial text does not describe. ``mtus`` are the places of MTUs by port. ``rewrites``
-    are the values that it writes into packets, ``shapers`` the rates that it keeps queues and ports below.
+    profiles; empty where it has none. ``tunnels`` are those of overlays. ``taking_part`` are the ports that take part
+    in lossless traffic by their commands (PFC, its watchdog, no-drop priorities, input policies), even if these make no
+    class lossless. ``undecided`` has the reason why it is unknown whether PFC is on at a port. ``rest`` stands for all
+    ports without commands, None where their behavior is unknown; ``unstated`` are ports that a partial text does not
+    describe. ``mtus`` are the places of MTUs by port. ``rewrites`` are the values that it writes into packets,
+    ``shapers`` the rates that it keeps queues and ports below.
     """
 
     switch: Switch
@@ -138,7 +139,7 @@ class ReadSwitch(NamedTuple):
 
     @property
     def inside(self) -> frozenset[str]:
-        """The ports with PFC, a command about PFC or a lossless class, or an undefined name."""
+        """The ports with PFC, those of ``taking_part``, and those with an undefined name."""
         pausing = {port.name for port in self.switch.ports if port.qos and port.qos.pfc.priorities}
         named = {port for undefined in self.undefined for port in undefined.ports}
         return frozenset(pausing | named) | self.taking_part

@@ -27,11 +27,11 @@ class LinkEnd(NamedTuple):
     """One port as its own device describes it; ``neighbor`` is the device and port that it names at the other end.
 
     ``alias`` is its other name, by which neighbors may refer to it. ``mtu_path`` is the place of its MTU where that is
-    not its own row: its LAG or VLAN. ``up`` is None without ``admin_status``.
-    ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities with PFC, None
-    without QoS rows; ports with identical configuration share ``pfc_path``. ``remapped`` are those of them that tunnel
-    remapping added, ``uncovered`` priorities in use without PFC here that other ports of the device pause.
-    ``lossless`` is whether the device has any lossless class.
+    not its own row: its LAG or VLAN. ``up`` is None without ``admin_status``. ``cable_m`` is the configured length,
+    None without one, 0 for ``0m``. ``pfc`` are the priorities with PFC, None without QoS rows or where a host does not
+    show them; ports with identical configuration share ``pfc_path``. ``remapped`` are those of them that tunnel
+    remapping added, ``uncovered`` priorities in use without PFC here that other ports of the device pause. ``lossless``
+    is whether the switch, or the interface of a host, has any lossless class.
 
     ``sent`` are the priorities with which lossless packets leave here, ``paused`` those with which it pauses senders;
     ``dscp_path`` is the place of the DSCP map; ``undecided``: an 802.1p map is bound beside it, and which of the two
@@ -95,7 +95,7 @@ class LinkEnd(NamedTuple):
 
     @property
     def mtu_origin(self) -> Origin:
-        """The place of the port's MTU: in its own row, or in that of its LAG or VLAN."""
+        """The place of the port's MTU: in the row of its LAG or VLAN, else that of :meth:`at`."""
         return Origin(self.file, self.mtu_path) if self.mtu_path else self.at("mtu")
 
     @property
@@ -174,7 +174,7 @@ class DeviceSummary(NamedTuple):
 class CabledPair(NamedTuple):
     """Both ends of a link between two devices; ``mutual`` where each names the other.
 
-    ``near`` is an end whose DEVICE_NEIGHBOR names the other; the first by name where both do.
+    ``near`` is an end that names the other as its neighbor; the first by name where both do.
     """
 
     near: LinkEnd
@@ -320,7 +320,7 @@ class DeployedDevices:
 
     @cached_property
     def contradicted(self) -> tuple[CabledPair, ...]:
-        """Links that one end names, while the other end names another device, or another port of the first device."""
+        """Links that one end names, while the other names another device, or another known port of the first device."""
         return tuple(pair for pair in self._named if not pair.mutual and self._elsewhere(pair))
 
     @cached_property

@@ -150,7 +150,7 @@ class Transport(NamedTuple):
 class Ets(NamedTuple):
     """Bandwidth shares of a NIC: the TC of every priority, and the selection algorithm and percentage of every TC.
 
-    TCs with another algorithm than ``ets`` have 0 percent.
+    In an intent TCs with another algorithm than ``ets`` have 0 percent.
     """
 
     priority_to_tc: tuple[int, ...]

@@ -210,17 +210,17 @@ class Cable(NamedTuple):
 class Port(NamedTuple):
     """One switch port in use or configured. ``qos`` None: the device has no QoS row for it.
 
-    ``speed_bps`` None: the file lacks it. ``neighbor`` is the device and port that the switch has configured for the
-    other end.
+    ``speed_bps`` None: the file lacks it, or is of NVUE. ``neighbor`` is the device and port that the switch has
+    configured for the other end.
 
-    ``placed`` False: the intent needs a port that the switch does not have; it has no name in SONiC.
-    ``leads_to`` is the kind of device at the other end, where that is known. ``pfc_unwanted``: an intent declares that
-    links of its tier have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none, and always
-    on deployed devices of SONiC and NVUE: rules on LAGs of SONiC (PFC014) read the rows of PORTCHANNEL_MEMBER.
-    ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
-    file is the only source. ``offered_bps`` is the fastest speed that an auto-negotiating port offers its peer, None
-    where it does not negotiate or lists none. ``adaptive``: packets that leave by it are routed adaptively, as far
-    as its chip supports that at its speed.
+    ``placed`` False: the intent needs a port that the switch does not have; it has no name in SONiC. ``leads_to`` is
+    the kind of device at the other end, where that is known. ``pfc_unwanted``: an intent declares that links of its
+    tier have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none, and always on deployed
+    devices of SONiC and NVUE: rules on LAGs of SONiC (PFC014) read the rows of PORTCHANNEL_MEMBER. ``asymmetric``: it
+    obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own file is the only source or
+    the port is not placed. ``offered_bps`` is the fastest speed that an auto-negotiating port offers its peer, None
+    where it does not negotiate or lists none. ``adaptive``: packets that leave by it are routed adaptively, as far as
+    its chip supports that at its speed.
     """
 
     name: str
@@ -443,12 +443,12 @@ class Fabric(NamedTuple):
 
     ``lossy_origin`` is the place at which an intent declares that no class is lossless, None without it. ``pfc_tiers``
     are the tiers of links with PFC, None where an intent does not declare them; ``link_tiers`` are all tiers of links
-    in it. ``cluster`` are the GPUs of the hosts, ``failures`` those to tolerate, None for a fabric that was read from
-    devices. ``routing`` and ``bridging`` are None where an intent does not declare them. ``kubernetes`` are the
+    in it. ``failures`` are those to tolerate, None for a fabric that was read from devices. ``cluster`` (the GPUs of
+    the hosts), ``routing`` and ``bridging`` are None where an intent does not declare them. ``kubernetes`` are the
     settings of a NIC operator where hosts are nodes of a cluster. ``managed`` describes a fabric that a cloud provider
     operates, which has no switches and hosts of its own. ``beyond`` are the links to devices that are configured
     elsewhere, which ``links`` leaves out. ``workloads`` is the traffic that thresholds are tuned for. ``packet_order``
-    is the declared load balancing, None without an intent. ``trimming`` is None where packets are not trimmed.
+    is the declared load balancing, None without an intent. ``trimming`` is None where an intent declares none.
     """
 
     name: str

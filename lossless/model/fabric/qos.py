@@ -361,7 +361,9 @@ class PortQos(NamedTuple):
         return _target(self.tc_to_queue, traffic_class)
 
     def is_lossless(self, dscp: int) -> bool:
-        """Return whether a DSCP is counted in a lossless group that PFC pauses, and PFC stops its queue."""
+        """Return whether a DSCP is counted in a lossless group, and a priority with PFC pauses that and stops its
+        queue.
+        """
         traffic_class = self.traffic_class(dscp)
         if traffic_class == UNREADABLE:
             return False

@@ -284,7 +284,8 @@ Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``
 ``pg``, ``pool``, ``profile``, ``tc``, ``dscp``, ``buffer``, ``device``, ``path``, ``guid``, ``lid``, ``partition``,
 ``error``, ``source``; ``table`` and ``key`` of a database row; of InfiniBand also ``node`` (its description), ``vl``
 and ``stage`` (of ibdiagnet); of hosts also ``host``, ``nic``, ``ring`` (a queue of the driver), ``lane``, ``index`` (of
-a GID), ``qp``, ``qp_counter``, ``peer`` and ``event`` (the number of an event in its log).
+a GID), ``qp``, ``qp_counter``, ``peer`` and ``event`` (the number of an event in its log). A sample of a metric has its
+labels as they are, another list of ``nicctl`` its key.
 """
 CountedSince = Literal[
     "boot", "clear", "last poll", "user clear", "persistent clear", "period", "now", "unknown"
@@ -400,8 +401,8 @@ class PlacedReading(NamedTuple):
 class DeviceState:
     """The captures of one device.
 
-    Of several readings of one name and object the last known one applies: files are read in the order of their
-    names, sections in that of the file.
+    Of several readings of one name and object the last known one applies, in the order of ``captures`` and of their
+    readings.
     """
 
     def __init__(self, name: str, captures: Sequence[StateCapture]) -> None:
@@ -449,7 +450,7 @@ class DeviceState:
         return frozenset(capture.form for capture in self.captures)
 
     def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:
-        """Yield the readings of a name whose identity has all given kinds: ``named("dropped_packets", "queue")``."""
+        """Yield the reading of a name that applies to each object with all kinds: ``named("pfc_rx", "queue")``."""
         for placed in self._by_name.get(name, {}).values():
             if all(placed.part(kind) is not None for kind in kinds):
                 yield placed

@@ -207,7 +207,7 @@ def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
     """Return the user's file of a switch or adapter profile, None where it is ours.
 
     Raises:
-        ProfileError: no such profile.
+        ProfileError: no such profile, or a user's one is a link that leads outside of its folder.
     """
     files = _files(kind, extra_dirs)
     if name in files:

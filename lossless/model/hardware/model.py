@@ -66,7 +66,7 @@ def service_ports(profile: SwitchProfile, speed_bps: int) -> int:
 def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
     """Return how many fabric cages a number of ports of one speed fill, without those that are service ports.
 
-    A port of a speed that no cage supports counts as many cages as it would fill at the switch's fastest speed.
+    A port of a speed that no fabric cage supports counts as the cages it would fill at the switch's fastest speed.
     """
     left = max(0, ports - service_ports(profile, speed_bps))
     each = max(

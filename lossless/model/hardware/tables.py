@@ -66,7 +66,7 @@ def parse_cages(table: str, modes: Mapping[str, list[str]]) -> tuple[Cage, ...]:
     """Return the cages of a table with the columns of :data:`CAGE_COLUMNS`.
 
     Raises:
-        ProfileError: an invalid row, or a set of modes that is not defined.
+        ProfileError: an invalid row or mode, or a set of modes that is not defined.
     """
     known: dict[tuple[str, int], tuple[BreakoutMode, ...]] = {}
     cages = []
@@ -90,7 +90,8 @@ def parse_layout(layout: str, cages: tuple[Cage, ...], split_alias: str) -> tupl
     four lanes of cage 57 and leaves 65 whole; cages are named by their index. Others have no port.
 
     Raises:
-        ProfileError: the text has another form, or a cage that does not exist or occurs twice.
+        ProfileError: the text has another form, lanes that cannot be shared evenly, or a cage that does not exist or
+            occurs twice.
     """
     by_index = {cage.index: cage for cage in cages}
     chosen: dict[int, tuple[PortSpec, ...]] = {}

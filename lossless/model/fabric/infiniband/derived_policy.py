@@ -54,7 +54,7 @@ def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
 
 
 def _rules(subnet: Subnet) -> Iterator[PolicyBlock]:
-    """Yield a match rule for each partition with the SL of a level, since a policy overrides the SL of a partition.
+    """Yield a match rule for each partition with a P_Key and the SL of a level: a policy overrides a partition's SL.
 
     The default partition needs none: its SL is that of the default level.
     """

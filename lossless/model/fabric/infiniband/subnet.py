@@ -128,7 +128,7 @@ class Secret(NamedTuple):
 class SubnetSwitch(NamedTuple):
     """One InfiniBand switch. ``guid`` is its node GUID, None if unknown; ``tier`` is 0 at leaves, None without tiers.
 
-    ``ports`` is the highest number of its ports in use: split ports count twice. ``coordinates`` are
+    ``ports`` is its highest port number: where a link has half the lanes, every port counts twice. ``coordinates`` are
     those in a torus, ``group`` is that of a dragonfly+ (0 on).
     """
 
@@ -390,8 +390,8 @@ Kind = Literal[
 Loss = Literal["", "no number", "too wide", "silently zero", "silently false", "replaced"]
 """How opensm's value of an option differs from its text.
 
-Not at all; refused with a message (``no number``, ``too wide``); read as 0 or FALSE without a message; ``replaced`` by
-another value.
+Not at all; refused with a message (``no number``, ``too wide``); read as FALSE, or as the number at its beginning (0
+without one), without a message; ``replaced`` by another value.
 """
 
 Given = Literal["", "simulated", "own-file", "read"]
