@@ -418,8 +418,8 @@ def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
 def removals(running: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the commands that ``config load`` needs ``before`` and ``after`` it, as it removes nothing itself.
 
-    Rows of ports go before: the removal of a range takes away the rows loaded for its numbers. Rows that others
-    refer to go after, when no row refers to them any more.
+    Rows that others refer to go after, when no row refers to them any more; all else goes before: the removal of a
+    range takes away the rows loaded for its numbers.
     """
     commands: dict[str, list[str]] = {"before": [], "after": []}
     for step in operations(running, content):

@@ -78,7 +78,7 @@ def _file_of_asic(
     """Return the file of one ASIC of several: ``config_db0.json`` on a base, ``qos0.json`` without one.
 
     Raises:
-        RenderError: extras are requested.
+        RenderError: extras are requested, or the text of the template does not match the tables.
     """
     if extras:
         why = "are made for switches with one ASIC; render without them"

@@ -77,7 +77,7 @@ class Hosts(NamedTuple):
 
 
 def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
-    """Return the hosts in files of facts, by name; interfaces with identical settings share their QoS."""
+    """Return the hosts in files of facts, by name; hosts with identical interfaces and settings share their QoS."""
     by_host: dict[str, list[Facts]] = {}
     for facts in files:
         by_host.setdefault(facts.host, []).append(facts)

@@ -94,7 +94,9 @@ def _model(device: ImportDevice) -> str:
 
 
 def _form(device: ImportDevice) -> str:
-    """Return the form of ingress pools if it differs from that of the HWSKU and the product ships it, else ``""``."""
+    """Return the form of ingress pools if the HWSKU has another one and its product ships it with headroom, else
+    ``""``.
+    """
     pools = {pool.name for pool in device.switch.qos.pools}
     if not pools:
         return ""
@@ -420,7 +422,7 @@ class _Layers(Generic[_V]):
     def _by_speed(self, by_speed: Mapping[int, _V], cells: Iterable[PortsOfSpeed]) -> dict[int | None, _V]:
         """Return the value of most ports under None and those of other speeds by speed.
 
-        By speed alone if a speed's own value cannot override the usual one.
+        By speed alone if no speed has the usual one, or if one has a value that cannot override it.
         """
         usual, _ = most(value for cell in cells for value in self._ports[cell])
         values = {*by_speed.values()}

@@ -206,7 +206,7 @@ def unsaid_dscps(port: Port) -> str | None:
 
 
 def as_classes(port: Port) -> Port:
-    """Return a port whose QoS numbers each class by its PFC priority, else by its queue."""
+    """Return a port whose QoS numbers each class by its PFC priority, else by its queue if that is free."""
     return port if port.qos is None else port._replace(qos=_as_classes(port.qos))
 
 
@@ -491,9 +491,10 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
 
 
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
-    """Return the PFC watchdog that most ports with PFC have, None where most have none, and notes on choices.
+    """Return the PFC watchdog that most ports with PFC have, and notes on choices.
 
-    A tier most of whose ports have another is declared with it.
+    It is None where most have none, or where no switch has a detection time. A tier most of whose ports have another
+    one, or most of whose switches poll at another interval, is declared with that.
     """
     rows: list[Times | None] = []
     tiers: list[Tier] = []

@@ -381,10 +381,10 @@ def other_devices(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> list[ImportDevice]:
-    """Return the devices of configurations of other systems than SONiC; ``problems`` gets those of files left out.
+    """Return the devices of configurations of other systems than SONiC.
 
-    ``switches`` state profiles, see ``import_configs``. Of files in a folder for one switch with the
-    same behavior the first is used.
+    ``switches`` state profiles, see ``import_configs``. Of files in a folder for one switch with the same behavior the
+    first is used. ``problems`` gets those of files left out, but of a switch that another file of the folder has.
 
     Raises:
         ProfileError: a profile does not exist, or a user's file is unreadable or wrong.

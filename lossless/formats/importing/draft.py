@@ -166,7 +166,7 @@ def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bo
 
 
 def _threshold(device: ImportDevice, profile: BufferProfile, pool: Pool) -> ClassValues:
-    """Return the threshold of a queue profile; empty where it has not its pool's mode, on chips that refuse that."""
+    """Return the threshold of a queue profile; empty without a valid one, or where the chip refuses it in the pool."""
     strict, mode = device.profile.asic.formula == "mellanox", pool.mode
     if profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
         return () if strict and mode == "static" else (("dynamic_th", profile.dynamic_th),)

@@ -161,8 +161,8 @@ def intent_of_devices(
     """Return the intent imported from deployed devices, and the comparison of its render with them.
 
     Raises:
-        InputError: a file cannot be read, no profile has the hardware of a device, a cable has no length, or no port
-            carries classes.
+        InputError: a file cannot be read or is invalid, a device has an invalid name or that of another, no profile has
+            its hardware, a cable has no length, or no port carries classes.
         LosslessError: the name of the fabric or the cable length is not valid, or a profile does not exist or is
             unreadable or wrong.
     """

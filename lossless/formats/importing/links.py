@@ -85,7 +85,9 @@ def _curve(wred: Wred | None) -> ClassCurve:
 
 
 def _other(curve: Curve, green: ColourCurve) -> ColourCurve | None:
-    """Return the curve of yellow or red packets, None where it is off; green's where it cannot be declared."""
+    """Return the curve of yellow or red packets, None where it neither drops nor marks; green's if it cannot be
+    declared.
+    """
     if curve.enabled == curve.marks:
         return (_of_colour(curve) or green) if curve.enabled else None
     return green
@@ -262,7 +264,9 @@ class _LinkBuilder:
     def _cable(
         self, near: CableEnd, far: CableEnd, port: Port, claim: Claim | None, speed_bps: int, notes: list[str]
     ) -> int:
-        """Return the length of a cable: from the cabling file, else as configured at its ends, else a usual one."""
+        """Return the length of a cable: from the cabling file, else as configured at its ends, else the default that
+        the user states (other systems) or a usual one (SONiC).
+        """
         if claim is not None and claim.cable_m:
             return claim.cable_m
         ends = [(self._devices[near.device], port.cable.configured_m), *self._configured_at(far)]

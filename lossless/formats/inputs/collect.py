@@ -68,8 +68,8 @@ def collect(
 ) -> tuple[list[Document], list[Problem]]:
     """Return the documents to check, each file once, and the problems of those that cannot be read.
 
-    A file that is named must be an input; in a directory, and everywhere if ``lenient``, other files are skipped. A
-    file of several devices gives a document for each.
+    A file that is named must be an input; in a directory, and everywhere if ``lenient``, other files are skipped, but
+    for those with names like ``config_db.json``. A file of several devices gives a document for each.
     """
     inputs = gather(paths, lenient=lenient, excludes=excludes)
     return list(inputs.documents), list(inputs.problems)
@@ -154,7 +154,7 @@ def read(
     load: Callable[[str], Document] = load_configuration,
     text_of: Callable[[str], str] | None = None,
 ) -> Inputs:
-    """Return the inputs in one file; one that is no input is reported if it was expected to be, a broken input always.
+    """Return the inputs in one file. One without any is reported if expected to have some, or broken and likely to.
 
     ``load`` reads JSON and YAML, ``text_of`` the text of other files; None reads them from disk.
     """

@@ -67,7 +67,8 @@ def ports_on_fabric(
     """Return the ports of hosts that are on the fabric of their intent, and how many are not.
 
     They are those that the intent names, else those of its kind of NIC, without those whose neighbor is another switch.
-    If none of a host's ports would be left, all are returned: then the host has another NIC than declared.
+    A criterion that none of a host's ports meets is not applied: the host then has another NIC than declared. Of hosts
+    without a declaration all are returned.
     """
     by_host: dict[str, list[HostInterfaces]] = {}
     for host in hosts:

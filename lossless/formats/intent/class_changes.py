@@ -285,8 +285,8 @@ def stated_setting(
     """Return the text of an intent with the thresholds of a setting for a class; every other byte of it stays.
 
     Raises:
-        InputError: the setting turns trimming off or changes nothing, the file cannot be edited so, or the switches
-            cannot hold the thresholds.
+        InputError: the intent is invalid, the setting turns trimming off or changes nothing, the file cannot be edited
+            so, or the switches cannot hold the thresholds. ProfileError: a hardware profile cannot be read.
     """
     values = {
         key: value for name, key in INTENT_KEYS.items() if (value := getattr(setting, name)) is not None

@@ -340,12 +340,12 @@ class TrafficClassIntent(Model):
     Example: `{number: 1, by_tier: {spine: 0}}`
     """
     scheduling: Literal["dwrr", "strict"] | None = None
-    """`dwrr` shares bandwidth by `bandwidth`, `strict` serves the queue before all others. Left out: dwrr where
-    `bandwidth` is given.
+    """`dwrr` shares bandwidth by `bandwidth`, `strict` serves the queue before all others. Left out: dwrr.
     """
     bandwidth: _Share | None = None
-    """DWRR share in whole percent; all classes share 100%. Not with `scheduling: strict`. Left out: no share is stated.
-    Example: `50%`
+    """DWRR share in whole percent; all classes share 100%.
+
+    Not with `scheduling: strict`. Left out: an equal part of the rest of it, at least 1%. Example: `50%`
     """
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), LazyJsonSchema(_ecn_schema)] = None
     """The WRED curve that marks packets, with exceptions where links or switches differ; `off` marks nothing. Left out:

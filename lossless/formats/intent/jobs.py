@@ -251,7 +251,9 @@ class WorkloadIntent(Model):
     gpus: Count | None = None
     """How many GPUs take part. Left out: all. Example: `64`"""
     algorithm: Algorithm | None = None
-    """Algorithm of the collective. Left out: ring, and hierarchical where NVLink or UALink joins GPUs.
+    """Algorithm of the collective.
+
+    Left out: ring, or hierarchical where NVLink or UALink joins GPUs; direct for collectives that have neither.
     Example: `ring`
     """
     sources: Count | None = None

@@ -75,8 +75,8 @@ def load_intent(document: Document) -> LoadedIntent:
     """Return the Ethernet intent of a document.
 
     Raises:
-        InputError: the version, transport or preset is unknown; else every invalid value and contradiction, each
-            located, in the order of the file.
+        InputError: the document cannot be read, or its version, transport or preset is unknown; else every invalid
+            value and contradiction, each located, in the order of the file.
     """
     transport_of(document)
     preset = _preset(document)

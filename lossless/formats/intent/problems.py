@@ -165,7 +165,7 @@ Source: sonic-buildimage files/build_templates/qos_config.j2 @0791705 and the ma
 
 
 def _dual_tor(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield problems of priorities and DSCPs that conflict with those that SONiC prescribes between dual ToRs."""
+    """Yield conflicts with priorities and DSCPs that SONiC prescribes between dual ToRs, and uplinks without PFC."""
     where = _dual_tor_path(intent)
     if where is None:
         return

@@ -136,7 +136,7 @@ class SwitchChoice(Model):
     profile: str
     """Name of a switch profile. Example: `nvidia-sn5600`"""
     hwsku: str | None = None
-    """One of its HWSKUs. Left out: the first of the profile. Example: `Mellanox-SN5600-O128`"""
+    """One of its HWSKUs. Left out: the default of the profile. Example: `Mellanox-SN5600-O128`"""
     format: str | None = None
     """The system that it runs, which its files are written for: `sonic`, or another one that its profile has, as `eos`
     and `nvue`; `lossless profiles NAME` lists them. Left out: the first of that list.

@@ -17,7 +17,7 @@ DSCP_NAMES = {
     **{f"cs{number}": 8 * number for number in range(1, 8)},
     **{f"af{high}{drop}": 8 * high + 2 * drop for high in range(1, 5) for drop in range(1, 4)},
 }
-"""DSCPs by name: class selectors (RFC 2474), assured (RFC 2597) and expedited forwarding (RFC 3246)."""
+"""DSCPs by name: the default and class selectors (RFC 2474), assured (RFC 2597), expedited forwarding (RFC 3246)."""
 REMOVED = object()
 """The value of a key that a negated line sets: it and all keys that begin with it are no longer set."""
 _BPS = {"bps": 1, "kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
@@ -48,7 +48,7 @@ def forget(settings: dict[tuple[str | int, ...], Any], key: tuple[str | int, ...
 
 
 def names_of_range(text: str) -> list[str]:
-    """Return the interfaces of a range; a text that is no range, or counts more than one number, is a name.
+    """Return the interfaces of a range; a text that is no range, counts more than one number, or too far, is a name.
 
     Parts that the end of a range omits are those of its first name: ``Ethernet1/1-4`` and ``Ethernet1/1-1/4`` count the
     last number, ``Ethernet49/1-52/1`` and ``Ethernet49-52/1`` the slot.

@@ -103,7 +103,7 @@ _STEMS = {
 mlx5 prints pauses of a priority only where PFC is on for it. Sources: counters.rst of mlx5; bnxt_ethtool.c of bnxt_en.
 """
 _DRIVERS = {"mlx5": "mlx5", "bnxt_re": "bnxt_en", "bnxt_en": "bnxt_en"}
-"""The Ethernet driver for each value of :attr:`~lossless.model.fabric.hosts.HostQos.driver`."""
+"""The Ethernet driver for each known value of :attr:`~lossless.model.fabric.hosts.HostQos.driver`."""
 
 
 class PauseCounters(NamedTuple):

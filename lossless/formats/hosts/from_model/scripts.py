@@ -104,7 +104,7 @@ def _by_type(fabric: Fabric) -> Mapping[str, list[HostQos]]:
 
 
 def _type_of(qos: HostQos) -> str | None:
-    """Return the device id by which the operator selects a NIC, None for NICs of other vendors than NVIDIA."""
+    """Return the device id by which the operator selects a NIC, None for one not known as NVIDIA's by its PCI id."""
     vendor, _, device = ((qos.nic.pci_id if qos.nic else None) or "").partition(":")
     return device if vendor == _VENDOR else None
 
@@ -130,7 +130,7 @@ def _policy_context(
 
 
 def resource_name(text: str) -> str:
-    """Return a text in the form of a Kubernetes object name: a DNS subdomain (RFC 1123)."""
+    """Return a text in the characters of a Kubernetes object name: those of a DNS subdomain (RFC 1123)."""
     return re.sub(r"[^a-z0-9.-]|(?<![a-z0-9])\.|\.(?![a-z0-9])", "-", text.lower()).strip("-.")
 
 
@@ -276,7 +276,8 @@ _MODES = {
 
 
 def host_files(qos: HostQos) -> tuple[HostFile, ...]:
-    """Return the files that set up a host's NICs: script, unit and JSON; no unit where something else runs the script.
+    """Return the files that set up a host's NICs: script, unit and JSON; no unit where another one, or a person, runs
+    it.
 
     Raises:
         RenderError: see :func:`context`.

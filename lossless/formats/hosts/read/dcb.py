@@ -43,7 +43,7 @@ _TSA = ("strict", "cbs", "ets", "vendor")
 
 
 def read(section: Section) -> Reading:
-    """Yield the facts in the JSON object of ``dcb -j``; no output, or text that is no such object, is a flaw."""
+    """Yield the facts in the JSON object of ``dcb -j``; no output, other text and an invalid ``prio_pfc`` are flaws."""
     if not section.text.strip():
         yield SectionFlaw(
             f"{section.title}: it printed nothing",
@@ -214,7 +214,7 @@ class _ResourceLocator:
 
 
 def _resource(document: Document) -> Facts:
-    """Return the host facts of a NicConfigurationTemplate or a NicDevice, for the node that the latter names."""
+    """Return the host facts of a NicConfigurationTemplate or NicDevice, of the node it names, else by its own name."""
     data = document.data
     is_device = data.get("kind") == "NicDevice"
     name = _dig(data, ("metadata", "name"))
@@ -291,7 +291,7 @@ _BARE_DCBX = frozenset({"host", "ieee", "cee", "static"})
 
 
 def speaks_of_hosts(data: Mapping[Any, Any]) -> bool:
-    """Return whether a document is a resource of NVIDIA's NIC operator, or the JSON object of ``dcb -j``."""
+    """Return whether a document is a resource of NVIDIA's NIC operator, or ``dcb -j`` of any object but apptrust."""
     if any(keys <= data.keys() for keys in _DCB):
         return True
     if data and data.keys() <= _BARE_DCBX and all(value is True for value in data.values()):

@@ -42,7 +42,7 @@ _PAUSES = re.compile(r"(rx|tx)_prio([0-7])_pause")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether 90% of the first 400 lines are counters, below a heading of ethtool or with names of NICs."""
+    """Return whether 90% or more of the first 400 lines are counters, with a heading of ethtool or names of NICs."""
     lines = [line.text for line in section.lines[:400] if _counts(line.text)]
     if not lines:
         return False

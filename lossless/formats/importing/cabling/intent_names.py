@@ -162,8 +162,8 @@ def read_cables(texts: Mapping[str, str], declared: IntentNames, exclude: Sequen
     """Return the cables in files with a declared device at one end or both, without excluded ones and management ports.
 
     Raises:
-        InputError: files of an unsupported kind, contradictions, ambiguous device names, ports that no switch of
-            that product has, and files without a declared device; all located.
+        InputError: files of an unsupported kind, contradictions, two names of one device, a switch of which no port
+            name matches, LLDP of an unknown device, or files without a declared device.
     """
     cable_files = read_files(texts, declared.devices)
     if cable_files.problems:

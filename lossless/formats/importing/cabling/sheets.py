@@ -309,7 +309,7 @@ Columns = dict[str, int]
 
 
 def read_sheet(text: str, file: str) -> CableFile:
-    """Return the cables, interface speeds or device roles of a CSV sheet; unusable lines are problems.
+    """Return the cables, interface speeds or device roles of a CSV sheet; invalid cables and speeds are problems.
 
     Comments (``#``) are skipped.
 

@@ -59,7 +59,7 @@ ELSEWHERE = {
     "cn_guid_file": "subnet_manager.routing.compute_nodes",
     "partition_config_file": "partitions",
 }
-"""Keys of opensm.conf that are derived from another part of the intent."""
+"""Keys of opensm.conf that only another part of the intent may set, and that part."""
 SmPriority = Annotated[int, *whole_number(0, 15, "a priority")]
 
 

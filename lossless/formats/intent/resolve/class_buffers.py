@@ -357,7 +357,8 @@ class LosslessBuffers:
         ``groups`` maps each class to its priority group there.
 
         Raises:
-            InputError: the buffer model does not support the declared values.
+            InputError: the pool or the buffer model does not support the declared values, or classes that share a
+                profile declare different ones.
         """
         place = self._kind.place(speed_bps)
         by_class = {name: class_buffers(self._loaded, name, place) for name in self._classes}

@@ -315,7 +315,7 @@ class _FabricResolver:
         return [b for b in bundles if (tier_of_role(self._far(node, b)) or 0) > own]
 
     def _below(self, node: PlanNode, bundles: Sequence[LinkBundle]) -> list[LinkBundle]:
-        """Return the bundles of a switch that go down, to hosts or to the tier below."""
+        """Return the bundles of a switch that go down, to hosts or to a lower tier."""
         own = tier_of_role(node.role) or 0
         far = [self._far(node, bundle) for bundle in bundles]
         return [
@@ -496,7 +496,7 @@ def check_devices(loaded: LoadedIntent, switches: Collection[str]) -> None:
 
 
 def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[str]]]:
-    """Yield the mappings of an intent whose keys are device names, with their paths."""
+    """Yield the mappings of an intent with settings by the name of a switch, with their paths."""
     yield ("sonic", "devices"), loaded.intent.sonic.devices
     yield ("buffers", "by_device"), loaded.intent.buffers.by_device
     for name, cls in loaded.intent.classes.items():
@@ -506,7 +506,7 @@ def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[
 
 
 def stated_by_name(loaded: LoadedIntent) -> frozenset[str]:
-    """Return the devices with exceptions for buffers, curves or ports under their own name."""
+    """Return the devices with exceptions for buffers, classes or ports under their own name."""
     named = (name for path, names in _stated(loaded) if path[-1] == "by_device" for name in names)
     return frozenset((*named, *(end.partition(":")[0] for end in loaded.intent.exceptions)))
 

@@ -121,7 +121,7 @@ class LayoutBuilder:
 
         Raises:
             InputError: the HWSKU ships no lossless buffers, the switch does not support the declared buffers, it has
-                too many ports, it lacks ports that the intent names or keeps free, or SONiC has no profiles that
+                too many ports, a named port must stay down, no port is left to keep free, or SONiC has no profiles that
                 reclaim the buffer of its unused ports.
         """
         require_few_ports(self.loaded, kind)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def planned_cables(wired: WiredFabric, loaded: LoadedIntent) -> Iterator[PlannedCable]:
     """Yield every cable with at least one end at a declared switch, that end first.
 
-    Links to outside devices are included. A host's port has a name only where the intent declares one.
+    Links to outside devices are included. A host's port has a name only where the intent or its shape determines one.
     """
     topology = loaded.intent.topology
     stated = {*(topology.devices or ()), *topology.names.values()}

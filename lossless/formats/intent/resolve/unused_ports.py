@@ -95,7 +95,8 @@ def reclaimed(
     """Return the unused ports of a switch, and the zero-size pools that their profiles need.
 
     The ports have the queues and profile lists of the ports in use, ``used``: with zero-size profiles in the
-    traditional model, unchanged in the dynamic model. Both are empty where no port in use has a lossy priority group.
+    traditional model, unchanged in the dynamic model. Both are empty without unused ports, or where no port in use has
+    a lossy priority group.
     """
     normal = _UsedPortBuffers(used)
     if not specs or normal.lossy is None:
@@ -235,7 +236,7 @@ class SwitchKind(NamedTuple):
     """The properties that identical switches share: product, HWSKU, role and the ports they need, in order.
 
     ``cages`` are the declared settings of cages and ports. ``device`` is the name of a switch with exceptions for
-    buffers or classes under its own name, empty for all others.
+    buffers, classes or ports under its own name, empty for all others.
     """
 
     profile: SwitchProfile

@@ -220,7 +220,7 @@ def _date(device: UpdaterDevice) -> str | None:
 
 
 def _names(element: Element, *, whole: bool) -> list[str]:
-    """Return the path below the table in lower case, and each key of a new row; ``whole``: no parts with digits."""
+    """Return the path below the table in lower case, of a new row one for each key; ``whole``: no parts with digits."""
     parts = [part for part in element.path[1:] if not (whole and any(map(str.isdigit, part)))]
     place = "/".join(parts).lower()
     if isinstance(element.value, dict):

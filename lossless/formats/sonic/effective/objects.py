@@ -118,7 +118,7 @@ class Fate(NamedTuple):
     """The outcome for a row of CONFIG_DB that the daemons do not apply.
 
     ``throws``: reading it raises an exception; up to release 202511 that ends orchagent, later the row and all rows of
-    its table behind it wait. ``behind``: such a row is before it. ``waits``: the object that it names does not exist.
+    its table behind it wait. ``behind``: such a row is before it. ``waits``: an object that it needs is not there.
     ``refused``: it is dropped. ``field`` is the field with the cause, ``value`` its text, and ``on`` the table and key
     of the row that it waits for, stands behind, or fails with.
     """

@@ -113,7 +113,7 @@ def title_counter(title: str) -> CounterName | None:
 
 
 def row_keys(headings: Sequence[str]) -> dict[int, str]:
-    """Return the columns that identify the object of a row, with the kind of each; those of its port come first."""
+    """Return the columns that identify the object of a row, with the kind of each; parts of a port come after it."""
     keys = {index: kind for index, heading in enumerate(headings) if (kind := _KEYS.get(heading.lower()))}
     if "QUEUE" in headings and "STATUS" in headings:
         keys[headings.index("QUEUE")] = "member"

@@ -204,7 +204,7 @@ class _Shares:
         }
 
     def refusals(self) -> Iterator[RefusedSetting]:
-        """Yield the shares of the policy that are invalid."""
+        """Yield the shares of the policy that are invalid: above 100 %, of 0 %, or not those of all queues."""
         over = [
             (words, total)
             for key, words in _SHARES.items()

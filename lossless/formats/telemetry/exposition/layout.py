@@ -79,7 +79,8 @@ def read_layout(file: str) -> tuple[Namespace, ...]:
     """Return the namespaces that a ``database_config.json`` or ``database_global.json`` names, without other machines.
 
     Raises:
-        InputError: one of the files cannot be read, or lacks the location of a database.
+        InputError: one of the files cannot be read, names no databases, or has an entry that is invalid, leads outside,
+            or lacks the location of a database.
     """
     document = load_json(read_text(file), file)
     if "INCLUDES" not in document.data:

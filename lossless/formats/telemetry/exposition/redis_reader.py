@@ -231,7 +231,7 @@ Answer = Any
 
 
 class ScrapeLimitError(OSError):
-    """A redis used up its share of a scrape in seconds or bytes, or sent an answer of another shape than asked for."""
+    """No seconds for a redis or bytes of answers are left in a scrape, or an answer is not of the shape asked for."""
 
 
 class ScrapeLimits:
@@ -325,7 +325,7 @@ def _fits(answer: Answer, values: int | None) -> bool:
 class RedisReader:
     """A connection to one database, opened at the first query and again after it broke.
 
-    ``why`` is the error of the database or of the system after a query without an answer.
+    ``why`` is the reason after a query without an answer that can be used, else empty.
     """
 
     def __init__(self, database: Database) -> None:
@@ -336,7 +336,7 @@ class RedisReader:
         self._end = b""
 
     def ask(self, commands: Packets, limits: ScrapeLimits) -> list[Answer] | None:
-        """Return the answers to these commands, None where the database does not answer (``why``)."""
+        """Return the answers to these commands, None where the database does not give all of them (``why``)."""
         from hiredis import HiredisError
 
         # A redis that was started again has closed the connection: that is found out by using it.
@@ -443,14 +443,14 @@ _MS_PER_S = 1000
 
 
 class Polling(NamedTuple):
-    """The polling of a group of counters: on or off (1 or 0), and its interval; None where CONFIG_DB lacks it."""
+    """The polling of a group of counters: on or off (1 or 0), and its interval; None without such a value."""
 
     enabled: float | None
     interval_s: float | None
 
 
 class SwitchSettings(NamedTuple):
-    """The settings in CONFIG_DB: values of DEVICE_METADATA of 1 to 255 bytes, and the polling of each counter group."""
+    """The settings in CONFIG_DB: values of ``METADATA`` of 1 to 255 bytes, and the polling of each counter group."""
 
     metadata: dict[str, str]
     polling: dict[str, Polling]
@@ -470,7 +470,7 @@ class _CurrentPlan(NamedTuple):
 
 
 class NamespaceReader:
-    """The databases of one namespace. It keeps its connections, and the plan while the names of objects do not change.
+    """The databases of one namespace. It keeps its connections, and its plan while objects, polling and labels stay.
 
     ``up`` has for each database whether it answered in this scrape and is not empty.
     """
@@ -504,7 +504,7 @@ class NamespaceReader:
     def read(
         self, off: frozenset[str], labels: Sequence[tuple[str, str]], limits: ScrapeLimits
     ) -> tuple[ReadingPlan, Answers]:
-        """Return the plan of this scrape, and the values of each of its rows; both empty without names of objects."""
+        """Return the plan of this scrape, and the values of each of its rows; both empty without names to read."""
         if "COUNTERS_DB" not in self._readers:
             return ReadingPlan((), ()), ()
         maps = self._ask("COUNTERS_DB", _NAMES, limits) or [None] * len(MAPS)

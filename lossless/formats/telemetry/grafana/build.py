@@ -64,7 +64,7 @@ _PARAMETER = {
     "fabric": "",
     "storm": "",
 }
-"""The URL parameter with which a series links to another dashboard: the device of the series."""
+"""The URL parameter with which a series links to another dashboard: its device; empty where the whole panel links."""
 _UID_LENGTH = 40
 """Most characters of a UID (grafana/grafana pkg/services/dashboards/errors.go, ErrDashboardUidTooLong)."""
 REFRESH, SINCE = "30s", "now-1h"

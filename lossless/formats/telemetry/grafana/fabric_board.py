@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 _BUSIEST = 10
-"""The most ports of a tier in one panel, so that their lines remain distinguishable."""
+"""The most ports of a tier, or hosts, in one panel, so that their lines remain distinguishable."""
 _TIER_TITLES = {"leaf": "Leaves", "spine": "Spines", "super-spine": "Super-spines", "switch": "Switches"}
 
 

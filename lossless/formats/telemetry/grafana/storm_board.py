@@ -1,6 +1,6 @@
 """The dashboard of a pause storm: its source, the stalled ports, its cost, and the next steps.
 
-Panels of all dashboards show intended values defined here: headroom, marking thresholds, the watchdog's times.
+The dashboard of switches too shows intended values from here: headroom, marking thresholds, the watchdog's times.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def headroom_bytes(view: View, cls: TrafficClass) -> tuple[int, ...]:
-    """Return the headroom of a class's priority groups in bytes, each value once; none where switches compute it."""
+    """Return the headroom of a class's priority groups in bytes, each value once; none where it is unknown."""
     values = {_headroom(ports, cls) for ports in view.lossless_sets}
     return tuple(sorted(values - {0}))
 
@@ -69,7 +69,7 @@ def marking_note(view: View, cls: TrafficClass) -> str:
 
 
 def watchdog_note(view: View) -> str:
-    """Return detection times and actions of the PFC watchdog, as a sentence; empty without a watchdog."""
+    """Return detection times and actions of the PFC watchdog, as a sentence; empty without detection times."""
     dogs = dict.fromkeys(ports.qos.watchdog.settings for ports in view.lossless_sets if ports.qos.watchdog)
     known = [f"after {detection} ms ({action})" for detection, _, action in dogs if detection]
     return f" The watchdog triggers {listed(known, 4)}." if known else ""
@@ -81,7 +81,7 @@ def _headroom(ports: PortSet, cls: TrafficClass) -> int:
 
 
 _SHOWN = 10
-"""The most ports in a panel, so that their lines remain distinguishable."""
+"""The most ports or hosts of a query, so that their lines remain distinguishable."""
 _PORT = "{{switch}} {{interface}}"
 _STEPS = (
     "**Who pauses.** A host that sends pauses and receives none is the source. Look at its NIC, its PCIe and its job; "

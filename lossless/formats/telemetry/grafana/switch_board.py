@@ -1,4 +1,4 @@
-"""The dashboard of one switch or several: ports, one row for each lossless class, the watchdog, pools and polling."""
+"""The dashboard of one switch or several: ports, lossless classes, other priorities, watchdog, pools and polling."""
 
 from __future__ import annotations
 

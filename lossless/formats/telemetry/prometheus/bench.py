@@ -185,7 +185,7 @@ class RecordingRule(NamedTuple):
 
 
 class AlertCase(NamedTuple):
-    """A test of an alert: scraped series with values in promtool's notation, and its duration.
+    """A test of an alert: series with values in promtool's notation, and its duration.
 
     ``labels`` are those of the firing alert besides its name and severity; None: it does not fire.
     """

@@ -70,7 +70,7 @@ def _all_of(kinds: tuple[HostQos, ...], field: str) -> tuple[str, ...]:
 
 
 LeadsTo = Literal["host", "up", "down", "switch"]
-"""The destination of a port: a host, a higher or a lower tier, or a switch of the same or of no tier."""
+"""The destination of a port: a host, a higher or a lower tier, or ``switch``, of the same or an unknown tier."""
 Pfc = Literal["on", "off", "asymmetric"]
 
 
@@ -376,7 +376,7 @@ class AlertTimes(NamedTuple):
     def retries(self) -> int:
         """Seconds for which a NIC's retransmissions must continue until the death of a peer no longer explains them.
 
-        Twice the patience and a window; an hour at most (ours), where queue pairs hardly ever give up.
+        Twice the patience and a window: as long as an absence (``settles``) at least, and an hour at most (ours).
         """
         return min(max(self.settles, 2 * self.patience + self.rate), 3600)
 

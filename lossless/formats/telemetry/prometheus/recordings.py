@@ -1,7 +1,7 @@
 """Recorded series and the configuration of Prometheus.
 
-Series are the intent as values, rates by port, shares of time, and sums of the fabric. The configuration has a job
-for each kind of target, the rule files, and the address of Alertmanager.
+Series are the intent as values, rates by port, shares of time and of buffers, and sums of the fabric. The configuration
+has a job for each kind of target, the rule files, and the address of Alertmanager.
 
 Targets carry the labels that rules and dashboards match: ``fabric`` on all; ``switch`` as the exporter has it, with
 its ``tier`` and ``rail``; ``instance`` as the intent names hosts. Their addresses are the names of devices, which a

@@ -154,7 +154,9 @@ class Services:
         return tuple(self._loaded.intent.qos.levels) if self._loaded.intent.qos else ()
 
     def _node(self, named: str, path: tuple[str | int, ...]) -> tuple[str, str | None]:
-        """Return the host or switch of a name, and its first HCA; None for a switch and for an unknown name."""
+        """Return the host or switch of a name, and its first HCA or the named one; None for a switch and an unknown
+        name.
+        """
         if named in self._switches:
             return named, None
         try:
@@ -431,7 +433,8 @@ def _bundle(
     """Return the links of a bundle between two listed switches, adding named ports to ``taken``.
 
     Raises:
-        PydanticCustomError: a switch does not exist, a port has a link already or several, or both ends are one switch.
+        PydanticCustomError: a switch does not exist, a port is invalid or has a link already or several, or both ends
+            are one switch.
     """
     ends = [split_end(link.a), split_end(link.b)]
     for name, port in ends:

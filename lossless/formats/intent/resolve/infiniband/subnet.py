@@ -230,7 +230,8 @@ def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[M
 def _sl2vl(qos: SubnetQos, layers: int) -> list[int]:
     """Return the VL of every SL; SLs without a level use that of ``rest``, else that of SL 0, else they are dropped.
 
-    Where the engine divides its paths among lanes, each path has the SL of its lane, and these SLs keep their own VL.
+    Where the engine divides its paths among lanes, each path has the SL of its lane, and these SLs have the VL of their
+    number unless a level has them.
     """
     by_sl = {level.sl: level.vl for level in qos.levels.values()}
     rest = qos.levels[qos.rest].vl if qos.rest is not None else by_sl.get(0, DROP)
@@ -317,8 +318,8 @@ def resolve_subnet(loaded: LoadedSubnet, profile_dirs: Sequence[str | PathLike[s
     An unsafe or impossible subnet is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a profile that is missing or wrong, a switch, host, port or level that does not exist, or an invalid
-            GUID, located in the intent or its GUID file.
+        InputError: a profile that is missing or wrong, a switch, host, port, level or partition that does not exist, a
+            name or option given twice, or an invalid GUID; located in the intent or its GUID file.
     """
     return _SubnetResolver(loaded, profile_dirs).subnet()
 

@@ -11,8 +11,8 @@ multipliers ``("watchdog", "shutdown")``, ``"auto"`` and ``"fixed"``, ``("overri
 ``system qos`` the policies. Of a port or a port profile: ``("pfc",)`` (on, off or auto), ``("watchdog",)``,
 ``("watchdog", "interface")`` (a multiplier), ``("log-only",)``, ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``,
 ``("routed",)``, ``("access",)``, ``("native",)`` and ``("allowed",)`` (one VLAN), ``("lag",)``, ``("inherit",)``,
-``("flowcontrol", "receive")``, ``("storm",)`` (percent). A policy is ``("policy", type, direction)``; a network-qos
-policy has no direction, and is ``("policy", "network-qos", "")``.
+``("flowcontrol", "receive")`` and ``"send"``, ``("storm",)`` (percent). A policy is ``("policy", type, direction)``; a
+network-qos policy has no direction, and is ``("policy", "network-qos", "")``.
 
 Of a class map: ``("any",)``, ``("dscp", 26)``, ``("cos", 3)``, ``("qos-group", 3)``, ``("other",)``. Of a class in a
 policy map: ``("qos-group",)``, ``("marked",)`` (the DSCP that it sets), ``("police",)``; ``("pause", 3)``,

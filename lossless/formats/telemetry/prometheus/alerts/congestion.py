@@ -1,7 +1,8 @@
 """Alerts on pauses and marks of a fabric, and on a subnet of InfiniBand.
 
-Of a fabric these are pauses of lossy priorities, slow receivers, and congestion that spreads. Pauses alone are not a
-fault: a lossless fabric under load pauses, so no alert here fires on pauses of a lossless priority as such.
+Of a fabric these are pauses of lossy priorities, slow receivers, congestion that spreads, and queues without marks.
+Pauses alone are not a fault: a lossless fabric under load pauses, so no alert here fires on pauses of a lossless
+priority as such.
 
 A subnet is watched by UFM Telemetry where UFM manages it, by node_exporter at its hosts. Waiting for credits is
 InfiniBand's normal flow control: it is recorded, without an alert.
@@ -110,7 +111,7 @@ def _on_lossy(
 
 
 def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
-    """Return the alert on a host that pauses its switch a tenth of the time, while the switch pauses others too.
+    """Return the alert on a host that pauses its switch a tenth of the time, while the switch sends pauses too.
 
     Both are in the same priority. Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go
     no further harms itself only. Where the switch does not count paused time, the share is an upper bound: each frame
@@ -181,10 +182,10 @@ def _spreads(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert:
-    """Return the alert on a queue above Kmax in five watermark periods that neither marks nor drops a packet.
+    """Return the alert on a queue above Kmax in five watermark periods that neither marks nor drops a packet by WRED.
 
     One peak is no proof: chips that average the depth of a queue mark later. A switch that counts no marks at all looks
-    the same, so another switch of the same HWSKU must have counted some.
+    the same, so some switch of the same HWSKU must have counted some.
     """
     of, window = context.of, duration(context.every.peaks)
     marks = of.sonic("queue_ecn_marked_packets_total")

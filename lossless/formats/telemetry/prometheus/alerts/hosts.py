@@ -1,8 +1,8 @@
 """Alerts on the NICs of hosts, by node_exporter.
 
 Counters of RDMA devices (``hw_counters``) need a node_exporter that reads them, those of ``ethtool -S`` its collector
-ethtool with the counters of priorities included. Alerts on counters that are missing do not fire; without hw_counters
-``LosslessHostCountersMissing`` does.
+ethtool with the counters of priorities included. Alerts on counters that are missing do not fire; where all NICs are of
+mlx5, ``LosslessHostCountersMissing`` does without hw_counters.
 
 Lost packets appear at hosts as packets out of sequence and as retransmissions. Each has innocent causes too, which end
 by themselves: these alerts wait longer than that.
@@ -173,7 +173,8 @@ def _ack_timeouts(context: AlertContext) -> Alert:
     """Return the alert on ACK timeouts that go on for longer than a dead peer explains.
 
     A job that is killed leaves its peers waiting: their queue pairs time out until they have no retry left, 4.096 us x
-    2^timeout x (retry_count + 1) with the values of the intent. It waits for twice that and a window, an hour at most.
+    2^timeout x (retry_count + 1) with the values of the intent. It waits for twice that and a window, five minutes at
+    least and an hour at most.
     """
     return _grows(
         context,

@@ -1,4 +1,4 @@
-"""Alerts on faults that a lossless fabric must not have: drops in a lossless class, and exhausted headroom."""
+"""Alerts on faults that a lossless fabric must not have: drops in a lossless class, and headroom nearly used up."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def _queue_drops(context: AlertContext, bench: PortBench) -> Alert:
     """Return the alert on the first drop of a lossless queue.
 
     Excluded are ports that went down in the window, which empties their queues on a healthy fabric too (a host
-    restarts), and queues that the watchdog stormed, whose drops have alerts of their own. Drops are counted up to a
-    poll later than their cause, so causes are searched a window further back. A port whose state is unknown (gNMI does
-    not serve it) counts as up.
+    restarts), and ports where a watchdog saw a storm, which has alerts of its own. Drops are counted up to a poll later
+    than their cause, so causes are searched a window further back. A port whose state is unknown (gNMI does not serve
+    it) counts as up.
     """
     queue = {"queue": str(bench.lossless.queue)}
     return Alert(
