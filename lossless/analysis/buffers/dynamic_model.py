@@ -1,7 +1,8 @@
 """The dynamic buffer model: the pools and lossless profiles that a switch computes for itself.
 
 The arithmetic is that of rendered pools (``buffers.pools``), with the headroom that the switch computes for the
-configured cable length. On Barefoot chips the size of the lossless pool is fixed.
+configured cable length. On Barefoot chips the size of the lossless pool is fixed unless it is
+configured.
 """
 
 from __future__ import annotations

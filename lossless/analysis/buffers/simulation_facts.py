@@ -133,9 +133,9 @@ class SimulationFacts(NamedTuple):
 
     ``priority`` is that of the requested class. ``short`` are groups with dropped frames or less than a frame of
     headroom left, ``pools`` the smallest remainder of the shared headroom pools of switches where it is less than a
-    frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped,
+    frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those on whose queues the watchdog triggered,
     ``cycle`` the paused ports of a PFC deadlock, in order. ``obeyed`` is set where drops depend on the response time of
-    peers. ``pfc_load`` is the PFC load, None where it was not requested.
+    peers. ``pfc_load`` is the PFC load, None where it was not requested, or no sender has DCQCN.
     """
 
     view: View | None = None

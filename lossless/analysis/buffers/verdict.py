@@ -1,6 +1,7 @@
 """The buffer verdict: safe, on the edge or unsafe, for every kind of lossless port, in closed form; limits of PFC load.
 
-*Unsafe*: a drop is possible (headroom below need, or no headroom at all), or a storm has no end (no watchdog runs).
+*Unsafe*: a drop is possible (headroom below need, none at all, or more than the chip has or lends a port), or a storm
+has no end (no watchdog runs).
 *On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and :data:`HEADROOM_RATIO_EDGE`. *Not
 checked*: an input is unknown; all other inputs are checked. Whether PFC triggers at all, and whether marks come first,
 has a margin and no verdict: marks came first in 181 of 183 simulated cases, and PFC triggered anyway in 92 of them

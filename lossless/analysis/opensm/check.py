@@ -76,7 +76,7 @@ _WORD = re.compile(r"\w+")
 
 
 class SweepResult(NamedTuple):
-    """The result of opensm on the simulated fabric. ``ended``: it finished its first sweep in time, without an error.
+    """The result of opensm on the simulated fabric. ``ended``: it finished its first sweep in time.
 
     ``notes`` are the differences between the fabric and its simulation.
     """
@@ -440,7 +440,7 @@ class ConfigurationKeys(NamedTuple):
 
 
 class SimulatedSubnet(NamedTuple):
-    """The subnet in the simulation: whether it came up, the seconds of the sweep, the routing engine, and its size."""
+    """The subnet in the simulation: whether it came up, the seconds of the sweep, the engine, size and partitions."""
 
     up: bool
     seconds: float

@@ -72,7 +72,8 @@ class Routed(NamedTuple):
 class Decision(NamedTuple):
     """The verdict on credit loops of a running subnet, and complaints in words.
 
-    These are loops that jobs close on one SL, SLs that switches drop, VLs without weight, and P_Keys unlike the intent.
+    These are loops that jobs close on one SL, SLs that switches drop, VLs without weight, P_Keys unlike the intent, and
+    tables that could not be read.
     """
 
     credits: CreditLoopVerdict

@@ -83,7 +83,7 @@ def questions_to(up: LiveSubnet, manager_guid: int) -> Questions:
 def partition_complaints(subnet: Subnet, asking: Questions) -> Iterator[str]:
     """Yield the differences between P_Key tables of HCAs and the declared partitions, or that tables are unreadable.
 
-    Nothing is yielded if partitions or HCAs are unknown.
+    Nothing is yielded if HCAs or partitions are unknown, or no partitions are declared.
     """
     partitions = subnet.partitions
     if isinstance(partitions, Unknown) or partitions is None or isinstance(subnet.hcas, Unknown):

@@ -448,7 +448,7 @@ def _sets(view: View, priority: int) -> dict[tuple[int, str], PortSet]:
 def _triggers_ns(ports: PortSet, priority: int) -> float | None:
     """Return when the watchdog triggers on a stalled queue, in ns: its detection time plus one poll interval.
 
-    None where no watchdog runs for the priority, or it only alerts.
+    None where no watchdog runs for the priority, its detection time is unknown, or it only alerts.
     """
     watchdog, mask = ports.qos.watchdog, ports.qos.watchdog_mask
     watched = mask is None or priority in mask.priorities

@@ -51,7 +51,8 @@ class CablingComparison(NamedTuple):
     """Declared cables compared with those in files: ``pairs`` are in their places, ``tangles`` are wrongly connected.
 
     ``missing`` cables should be in the files; ``unseen`` ones are at ports that the files do not cover. ``strange``
-    cables were found and share no end with a declared one. ``told`` is the report of the files, with names as declared.
+    cables were found and share no end with a declared one. ``told`` is the report of the files; devices listed there
+    have their declared names.
     """
 
     pairs: tuple[CablePair, ...]

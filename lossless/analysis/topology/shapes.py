@@ -86,8 +86,8 @@ class PlanNode(NamedTuple):
     """A switch or host by name. ``hardware`` names a hardware entry of its own, None for that of its role.
 
     ``dual_tor``: a leaf that shares its hosts with another, and tunnels packets to it that it cannot deliver.
-    ``outside``: it is configured elsewhere. ``place`` is its place in its shape, counted from 0: the pod and the
-    number in it, the coordinates in a torus; empty where devices are listed.
+    ``outside``: it is configured elsewhere. ``place`` is its place in its shape, counted from 0, such as the pod and
+    the number in it, or the coordinates in a torus; empty where devices are listed.
     """
 
     name: str

@@ -30,8 +30,8 @@ class HeadroomSum(NamedTuple):
 
     ``headroom_bytes`` is the sum of ``xoff``; ``claimed_bytes`` is its part from the shared headroom pool of
     ``shared_bytes`` (None: every group has its own), on unknown hardware the smallest possible. ``accepted`` is the
-    declared ratio, ``cable_origin`` that of the cable whose group claims most. ``queues_take_all``: headroom alone
-    would leave shared bytes, queue reservations leave none.
+    declared ratio, ``cable_origin`` that of the cable whose group has the largest ``xoff``. ``queues_take_all``:
+    headroom alone would leave shared bytes, queue reservations leave none.
     """
 
     switch: Switch

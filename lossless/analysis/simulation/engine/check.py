@@ -37,7 +37,7 @@ _MOST_PARTS, _MOST_PORTS = 64, 4096
 _LARGEST_FRAME = 1 << 20
 _LARGEST_ALPHA = 2.0**20
 _LONGEST_NS = 1e12
-"""The longest duration in a network: a thousand seconds, more than any run is followed."""
+"""The longest duration in a network: a thousand seconds."""
 _SHORTEST_US = 1e-6
 """The shortest timer in a network: a picosecond, the clock's step."""
 _RATES_BPS = (1e3, 1e15)

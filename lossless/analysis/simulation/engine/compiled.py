@@ -1,8 +1,8 @@
 """Compilation of kernels to machine code, and the folder that caches it between runs.
 
-Only the entry point is cached: the functions that it calls are compiled into it. numba notices a change in the entry's
-own file alone, so the folder is named by a hash of all kernel sources. A checksum lies beside the machine code: numba
-loads what lies there, and what is damaged is compiled again.
+Only entry points are cached: the functions that they call are compiled into them. numba notices a change in the entry's
+own file alone, so the folder is named by a hash of its version, the kernels, the records and this module. A checksum
+lies beside the machine code: numba loads what lies there, and what is damaged is compiled again.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def entry(function: _F) -> _F:
 
 
 class _WholeCache(FunctionCache):
-    """The cache of a function's machine code on disk; files whose checksum is wrong are deleted, not loaded."""
+    """The cache of a function's machine code on disk; files whose checksum is wrong or missing are deleted."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the cached machine code for a signature, None where there is none or a file is damaged."""
@@ -105,7 +105,7 @@ class _WholeCache(FunctionCache):
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of cached machine code; None if none is this user's, and writable by this user, not by all."""
+    """Return the folder of cached machine code; None if none is this user's and writable by this user alone."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in (
         *sorted(_KERNELS.glob("*.py")),
@@ -133,9 +133,9 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return our own folders in which the cache may be, the best first: of the environment, else of the user.
+    """Return our own folders in which the cache may be, the best first: of the environment alone, else of the user.
 
-    One in the folder for temporary files is there by itself: whoever owned a folder above it could exchange it.
+    The last is directly in the folder for temporary files: whoever owned a folder between them could exchange it.
     """
     stated = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if stated:

@@ -110,8 +110,8 @@ class SimWatchdog(NamedTuple):
 
 
 Choice = Literal["hash", "in turn", "adaptive", "flowlets", "flow hash"]
-"""How a switch chooses among links: by a hash of flow and entropy value, round robin, the least loaded, the least
-loaded after a gap in a flow (flowlets), or by a hash of the flow alone."""
+"""How a switch chooses among links: by a hash of flow and entropy value, round robin, the least loaded, a less
+loaded one by lot after a gap in a flow (flowlets), or by a hash of the flow alone."""
 
 
 class SimLoads(NamedTuple):
@@ -131,8 +131,8 @@ class SimSwitch(NamedTuple):
     ``pool_bytes`` is shared by the ingress groups, and includes their reserved bytes unless ``reserved_apart``;
     ``other_pools`` are further pools that some groups use instead. If a chip divides its buffer into several ``parts``,
     each has an equal part of chip and pools, for up to ``ports_per_part`` ports; the ports on which traffic arrives
-    share as few parts as possible, which is the worst case. A ``choice`` of its own applies to all flows that leave
-    their links to switches.
+    share as few parts as possible, which is the worst case. A ``choice`` of its own applies to the data of all flows
+    that leave their links to switches.
     """
 
     buffer_bytes: int
@@ -194,10 +194,11 @@ class SimWindow(NamedTuple):
     """A sender's congestion window, and the behavior of its receiver.
 
     ``bdps`` is the window at the start, and its maximum, in round trips at line rate. ``control`` "nscc" adapts it to
-    delay and marks, with ``target_rtts`` as the target queueing delay; "none" keeps it. ``credit_bytes`` (0: none) is
-    the credit that a receiver gives at a time, at ``credit_part`` of its link's rate. Without ``timeout_us`` a sender
-    resends only packets that ``nacks`` report: a receiver that gets a packet requests the missing ones that were sent
-    before it. That is meaningful if all packets of a flow take one path.
+    delay and marks, with ``target_rtts`` as the target queueing delay; "none" keeps it, or sets no limit where there is
+    credit. ``credit_bytes`` (0: none) is the credit that a receiver gives at a time, at ``credit_part`` of its link's
+    rate. Without ``timeout_us`` a sender resends only trimmed packets, and those that ``nacks`` report: a receiver that
+    gets a packet requests the missing ones that were sent before it. That is meaningful if all packets of a flow take
+    one path.
     """
 
     base_rtt_us: float

@@ -37,7 +37,7 @@ class RunOutcome(NamedTuple):
     """The outcome of a run. Times in nanoseconds since the start, None if the event did not happen.
 
     ``egress``, ``group`` and ``headroom`` are the largest queue, ingress group and use of headroom;
-    ``longest_pause_ns`` is how long a transmitter was paused without a break.
+    ``longest_pause_ns`` is the longest time that a transmitter was paused without a break.
     """
 
     ended_ns: float
@@ -190,7 +190,7 @@ class Simulation:
             raise ScenarioError("more is under way to a sender than its window allows; lower window.bdps")
 
     def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
-        """Record the values of probes from now on (kind and index of ``kernel.recorder``)."""
+        """Record probes (kind and index of ``kernel.recorder``) from time zero on; for use before :meth:`advance`."""
         self.state = self.state._replace(
             probes=np.array(list(probes), PROBE), samples=np.zeros((samples, len(probes)))
         )

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 _FRAMES, _MOST_FRAMES = 1024, 1 << 18
-"""Frames at the start, in addition to those that switches can hold, and the maximum; a run requests more."""
+"""Frames at the start, in addition to those that switches can hold, and the maximum then; a run requests more."""
 _BITS_IN_TIME = 62
 """The bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). A time that does not fit beside its slot
 is never reached."""

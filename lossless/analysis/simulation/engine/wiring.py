@@ -273,7 +273,7 @@ def dcqcn_params(sets: Sequence[SimDcqcn]) -> Any:
 
 
 def _cnp_depth(network: SimNetwork, flows: Any) -> int:
-    """Return how many CNPs of one flow can be under way: the frames that the fastest link carries in feedback time."""
+    """Return how many CNPs of one flow can be under way: the frames that the fastest link carries meanwhile, and 8."""
     fastest = max(cable.rate_bps for cable in network.cables)
     smallest = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
     frame_ps = smallest * PS_PER_BYTE / fastest

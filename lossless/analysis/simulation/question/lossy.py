@@ -269,7 +269,7 @@ def simulated_classes(view: View) -> Iterator[SimClass]:
 
 
 def lossless_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossless classes: those an intent declares, else all priorities with PFC, by the number of ports."""
+    """Yield the lossless classes: those of an intent with a priority, else all priorities with PFC, by their ports."""
     if view.fabric.declared:
         for traffic_class in view.fabric.classes.lossless:
             if traffic_class.priority is not None:
@@ -324,7 +324,7 @@ def _priority(classes: ClassSet, name: str | None) -> int:
 
 
 def other_classes(view: View, question: Question) -> tuple[str, ...]:
-    """Return the further classes that could be simulated, by name or priority; none if the question names any."""
+    """Return the further classes that could be simulated, by name or priority; none if the question chose some."""
     if question.traffic_class is not None or question.storage:
         return ()
     declared = view.fabric.declared

@@ -246,7 +246,7 @@ class SimTopology(NamedTuple):
         return list(grouped((self.plane_of[self.leaf(nic)], nic) for nic in nics).values())
 
     def exchanging(self, nics: Iterable[int], traffic: RailTraffic) -> list[list[int]]:
-        """Return NIC ports in groups that exchange traffic: those of a plane, of a rail in it unless any do."""
+        """Return NIC ports in groups that exchange traffic: those of a plane, under ``rail`` those of a rail in it."""
         if traffic == "any":
             return self.by_plane(nics)
         leaves = ((nic, self.leaf(nic)) for nic in nics)
@@ -264,7 +264,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
     """Return a fabric as nodes and links, without elements out of service and links with an end in ``failed``.
 
     ``failed`` are switch and port by name. A missing input is returned where the speed or cable length of a link is
-    unknown, or that of all ports without one.
+    unknown, or, if no other link is left, that of a port for a NIC.
     """
     builder, stated = _Builder(view), view.fabric.failures
     for link in view.fabric.links:

@@ -93,8 +93,8 @@ class Question(NamedTuple):
 class NamedQuestion(NamedTuple):
     """A question by the name of its workload, and the part of the workload that it covers.
 
-    Where the workload cannot be simulated, the question is None, and ``not_run`` has the reason. A collective has a
-    question for its own traffic, and one for its worst fan-in.
+    Where the workload cannot be simulated, the question is None, and ``not_run`` has the reason. A collective can
+    have a question for its own traffic, and one for its worst fan-in.
     """
 
     name: str
@@ -229,7 +229,7 @@ def chooses(question: Question) -> bool:
 
 
 def takes_any_order(question: Question) -> bool:
-    """Return whether NICs take packets in any order that occurs; packets of one path have gaps only after a loss."""
+    """Return whether NICs take packets that overtake others; packets of one path have gaps only after a loss."""
     return not chooses(question) or question.ahead_frames is not None
 
 
@@ -265,7 +265,7 @@ def spreads_at(question: Question, switch: Switch) -> bool:
 
 
 def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
-    """Return the levels of adaptive routing of a switch, by the rate of its fastest port; None without such routing."""
+    """Return the levels of load of a switch, by the rate of its fastest port; None unless it chooses by load."""
     if _CHOICES[_choice(question, topology.switch_of[node])] not in ("adaptive", "flowlets"):
         return None
     rate_bps = max(topology.wires[at].rate_bps for at in topology.wires_of[node])

@@ -129,7 +129,7 @@ class Scenario(NamedTuple):
     """A question about a fabric with the data that all seeds share.
 
     ``classes`` are those simulated, the requested one first. ``dcqcn_of`` is the DCQCN of each NIC that takes part,
-    None for one that sends at line rate. ``ends`` and ``switches`` are indexed by the shared configuration of ports and
+    None for one without DCQCN. ``ends`` and ``switches`` are indexed by the shared configuration of ports and
     switches. ``assumed`` lists assumptions. ``reaction`` is the reaction time of peers to PFC as a part of the time
     that IEEE 802.3 allows. ``senders`` are those of Ultra Ethernet, None with RoCEv2. ``selective``: RoCE NICs resend
     only the lost packets of the lossy class.

@@ -158,7 +158,7 @@ def load_of(
     """Return the load that one part of a fabric carries, and the load on PFC there.
 
     The traffic is the requested one, or a permutation where that was a stress test; only the permutation runs with the
-    causes of lost rate, and without them the first result is None. Without congestion control there is nothing to
+    causes of lost rate, and without them the first result has no load. Without congestion control there is nothing to
     compare PFC with.
     """
     from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load
@@ -307,7 +307,7 @@ if TYPE_CHECKING:
 
 
 def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[SimulationFacts]:
-    """Yield the problems of each part of the fabrics with PFC in runs; one reason if the model cannot run here."""
+    """Yield the facts of runs of each part of the fabrics with PFC; one reason if the model cannot run here."""
     if (reason := why_not()) is not None:
         yield SimulationFacts(not_run=reason)
         return
@@ -318,7 +318,7 @@ def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[Simula
 
 
 def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
-    """Yield the problems of one part of a fabric in runs; an error becomes the reason why it was not run."""
+    """Yield the facts of the runs of one part of a fabric; an error becomes the reason why it was not run."""
     try:
         scenario = checked_scenario(view, request.question)
         if isinstance(scenario, MissingInput):

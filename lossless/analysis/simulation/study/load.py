@@ -125,7 +125,7 @@ def load_of(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> 
     """Return the load of a permutation, and the load on PFC; without causes only the latter, by one condition.
 
     Raises:
-        ScenarioError: it would take more events than ``limits`` allow.
+        ScenarioError: it would take more events than ``limits`` allow, or they have no seed.
     """
     limits = limits._replace(seeds=min(limits.seeds, SEEDS))
     conditions = [*_conditions(scenario)][0 if with_causes else -1 :]

@@ -172,11 +172,11 @@ def sweep_fabrics(
 
     A lossless class is followed for ``horizon_ns``, :data:`HORIZON_NS` if that is None; a lossy one takes none.
 
-    ``executor`` is entered after the checks of all scenarios.
+    ``executor`` is entered once there are scenarios of all of them.
 
     Raises:
-        ScenarioError: the request is invalid or would take too long, an input is missing, or numba is
-            missing.
+        ScenarioError: the request is invalid or would take too long, an input is missing, or the model cannot run
+            here.
     """
     if (reason := why_not()) is not None:
         raise ScenarioError(reason)

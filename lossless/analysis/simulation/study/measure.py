@@ -237,14 +237,15 @@ class SeedResult(NamedTuple):
     ``tightest`` is the group that came closest to the end of its headroom, ``most_headroom`` the group that used the
     most of it, ``hottest`` the port of peak queue depth, ``longest_at`` the transmitter that was paused longest,
     ``still_paused`` whether that pause went on at the end; ``longest_watched_ns`` is the longest pause of a transmitter
-    in a switch, which a watchdog observes. ``refused`` counts frames of the class that an egress queue did not take,
-    without those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least free part of the ``pools``,
-    None without one. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped
-    while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
-    first by time; ``pools`` the headroom pools smaller than the sum of their headrooms; ``refusing`` the ports whose
-    queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
-    of port, ``peaks`` the most bytes at each kind. ``pauses`` has the pause times of the class. ``beside`` has the
-    results of the storage class, None if none is simulated; ``loss`` is that of a lossy class, None for a lossless one.
+    in a switch, which a watchdog observes: both without links that a dead NIC holds. ``refused`` counts frames of the
+    class that an egress queue did not take, without those that the watchdog dropped. ``headroom_pool_margin_bytes`` is
+    the least free part of the ``pools``, None without one. ``cycle`` names paused links that form a cycle (PFC
+    deadlock). ``cut``: the run was stopped while traffic was under way. ``uses`` are all groups of the class that used
+    headroom or dropped, those that dropped first by time; ``pools`` the headroom pools smaller than the sum of their
+    headrooms; ``refusing`` the ports whose queues refused frames, ``stopped`` those on whose queues the watchdog
+    triggered. ``fan_ins`` has the fan-in of each kind of port, ``peaks`` the most bytes at each kind. ``pauses`` has
+    the pause times of the class. ``beside`` has the results of the storage class, None if none is simulated; ``loss``
+    is that of a lossy class, None for a lossless one.
     """
 
     seed: int
@@ -415,7 +416,7 @@ def standing_since(state: SimState, index: ArrayIndex) -> Any:
 def _longest(
     state: SimState, index: ArrayIndex, instance: ScenarioInstance
 ) -> tuple[float, NamedLinkEnd | None, bool]:
-    """Return the longest pause in ns that no dead NIC caused, its transmitter, and whether it goes on."""
+    """Return the longest pause in ns of those that no dead NIC holds, its transmitter, and whether it goes on."""
     longest = longest_pauses(state)
     held = {
         int(link) * index.classes + class_number

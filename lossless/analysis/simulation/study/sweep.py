@@ -50,7 +50,7 @@ class SweepRow(NamedTuple):
     """The results of one setting: the worst over all seeds; of goodput the median.
 
     ``pauses`` counts how often a group paused its peer, ``pfc_seeds`` the seeds in which one did.
-    ``headroom_left_bytes`` is None if no headroom was used; ``stopped_queues`` counts queues that the watchdog stopped.
+    ``headroom_left_bytes`` is None if no headroom was used; ``stopped_queues`` counts watchdog triggers.
     ``cut``: traffic was still under way at the end of some seed, so that values may grow. ``loss`` is the loss of a
     lossy class, for which no PFC fires and ``drops`` are no harm by themselves; None for a lossless class.
     """
@@ -287,7 +287,7 @@ def tried_rows(
     followed: Followed,
     row: Callable[[ThresholdSetting, Sequence[_Trial]], _Row],
 ) -> tuple[_Row, list[_Row], int]:
-    """Return the row of the configured setting, one for each setting in their order, and the events of all of them.
+    """Return the row of the configured setting, one for each setting in their order, and the events of the latter.
 
     Raises:
         ScenarioError: the settings would take more events than the limits allow.
@@ -323,7 +323,7 @@ BATCHES_PER_WORKER = 8
 
 
 class WorkerPool(Generic[_Task, _Item, _Result]):
-    """Workers that map ``work`` over batches: it gets task, batch and, in threads, a function that tells when to stop.
+    """Workers that map ``work`` over batches: it gets task, batch and, but for processes, a function that ends it.
 
     ``workers`` is how many batches can run at once.
 

@@ -139,7 +139,7 @@ class RunVerdict(NamedTuple):
     empty at line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of the
     payload rate at line rate.
 
-    ``stopped_queues`` and ``stopped_frames`` count the queues that the watchdog stopped and the frames that it dropped:
+    ``stopped_queues`` and ``stopped_frames`` count how often the watchdog triggered and the frames that it dropped:
     the maximum over all seeds. ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth
     and the number of paused ports of each kind of port: the maximum over all seeds; ``peaks`` has the most bytes of
     switches at each kind. ``beside`` has the results of the storage class, None without storage; ``loss`` the loss of a

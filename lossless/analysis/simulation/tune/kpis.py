@@ -185,7 +185,7 @@ class Effect(NamedTuple):
 
     @property
     def gains(self) -> bool:
-        """Whether the figure falls by :data:`LEAST_GAIN` at least, and beyond the noise of the seeds."""
+        """Whether the figure falls beyond the seeds' noise, and (but for PFC before ECN) by :data:`LEAST_GAIN`."""
         return self.low > 0 and (self.figure == "pfc_before_ecn" or self.mean >= LEAST_GAIN)
 
     @property
@@ -284,7 +284,7 @@ def _jct_ratio(case: Case, trial: Trial) -> float:
 
 
 def front(rows: Sequence[_Row], kpis_of: Callable[[_Row], Kpis]) -> tuple[_Row, ...]:
-    """Return the Pareto front of the safe settings, the best first: no other is as good in all and better in one."""
+    """Return the Pareto front of the safe settings, the best first: none is as good in all as a later one."""
     return tuple(_front(sorted(rows, key=lambda row: kpis_of(row).rank), kpis_of))
 
 

@@ -1,13 +1,13 @@
 """The search space of a tuning, and the search for the best setting: by grids, or by optuna.
 
 The space has thresholds by kind of port, each along an axis of values, and their current values. The search is a grid
-over the axes that all ports share, refined around the best, then by kind. Every step is an explicit grid, so that the
-same input has the same answer, and a person can follow it. A limit on the number of settings bounds the search, never
-time.
+over the axes that all ports share, refined around the best, then by alpha, then by kind. Every step is an explicit
+grid, so that the same input has the same answer, and a person can follow it. A limit on the number of settings bounds
+the search, never time.
 
-More than five parameters are searched by a multi-objective evolutionary search (NSGA-II, Deb et al. 2002) by optuna,
-which proposes settings and receives results in batches of one size, in order, by a sampler with a seed: the same
-input has the same answer on any machine. It starts from the best settings of the grid.
+DCQCN parameters are searched beside thresholds by a multi-objective evolutionary search (NSGA-II, Deb et al. 2002) by
+optuna, which proposes settings and receives results in batches of one size, in order, by a sampler with a seed: the
+same input has the same answer on any machine. It starts from the best settings of the grid.
 """
 
 from __future__ import annotations
@@ -281,7 +281,7 @@ def distance(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> f
 _COARSE_SHARE = 0.6
 """The part of all settings that the first grid may take; the rest is for later steps."""
 _MOST_UNFIT = 4
-"""How many times more points than settings a grid may have; the others do not mark before PFC."""
+"""How many times more points than settings a grid may have; the others do not fit (:meth:`.ThresholdSearch.fits`)."""
 _MOST_VALUES = 8
 """Values of an axis in the first grid: neighbors then differ by half to double over the published range."""
 _REFINED = 3
@@ -324,7 +324,7 @@ class ThresholdSearch:
         return tuple(self._tried.values())
 
     def attempt(self, settings: Iterable[TrialSetting], step: str) -> None:
-        """Try the settings that have not been tried and mark before PFC, as many as ``left`` allows."""
+        """Try the settings that have not been tried and fit, as many as ``left`` allows."""
         fresh = [each for each in dict.fromkeys(settings) if each not in self._tried and self.fits(each)]
         fresh = fresh[: self.left]
         self.left -= len(fresh)
@@ -332,7 +332,7 @@ class ThresholdSearch:
             self._tried[setting] = TriedSetting(setting, kpis(self._cases, tried), step)
 
     def fits(self, setting: TrialSetting) -> bool:
-        """Return whether a setting may be tried at all."""
+        """Return whether a setting may be tried at all: it marks before PFC, along a slope unless steps are allowed."""
         sloped = self._steps or all(is_sloped(own) for _, own in setting.by_kind)
         return sloped and marks_before_pfc(setting, self.now)
 
@@ -385,7 +385,7 @@ def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting
 
 
 def search_alpha(search: ThresholdSearch) -> None:
-    """Try each alpha at all ports, with the curve of the best setting."""
+    """Try each alpha at all ports, with the curve of the best setting; none where that has ports without an alpha."""
     if not search.rows:
         return
     best = search.best().setting
@@ -445,7 +445,7 @@ _POPULATION = 50
 """Settings of one generation, which optuna proposes at once."""
 _SEED = 1
 _BARREN = 20
-"""Generations without a setting that has not been tried and marks before PFC, after which the search ends."""
+"""Generations without a setting that has not been tried and fits, after which the search ends."""
 _SAFE = BUFFER_VERDICTS.index("safe")
 
 

@@ -1,14 +1,14 @@
 """The agenda: the next time of every event, and the earliest of them; news and timers of senders with a window.
 
-Every kind of event has a slot: first the arrivals over each link, then the PFC frames that take effect at each link's
-transmitter, then each transmitter's turn to send, then rare events. A tree over the slots keeps in each node the
-earliest of its four children, so that the root is the next event, and setting a slot costs one walk to the root,
-without a branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs
-repeat exactly.
+Every event has a slot: first the arrivals over each link, then the PFC frames that take effect at each link's
+transmitter, then each transmitter's turn to send, then each giver of credit, then rare events. A tree over the slots
+keeps in each node the earliest of its four children, so that the root is the next event, and setting a slot costs one
+walk to the root, without a branch. A time and its slot are one number, so that at the same instant the lower slot goes
+first and runs repeat exactly.
 
 News of a sender with a window are ACKs, losses and credit, which its receiver sends in short frames, ahead of data.
 If the path back carries data, each of them is a frame of its own (ACK flows); otherwise they take the path's delay
-without queues. One ring per flow holds the news that have arrived and those under way, in the order of their times;
+without queues. One ring per flow holds the news that have arrived and those under way without a frame, by their times;
 the sender takes them when it next looks for something to send. Packets that such a sender waits for, in the order in
 which it sent them, have a timer each.
 """
@@ -90,7 +90,7 @@ def plan_turn(w: World, link: int, at_ps: int) -> None:
 
 @kernel
 def turn_by(w: World, link: int, at_ps: int) -> None:
-    """Plan the turn of a link's transmitter for a time, unless it is planned before that already."""
+    """Plan the turn of a link's transmitter for a time, unless it is planned by then already."""
     if at_ps < planned(w, 2 * len(w.links) + link):
         plan_turn(w, link, at_ps)
 
@@ -126,7 +126,7 @@ CONGESTED, TRIMMED, ASKS, AGAIN = 1, 2, 4, 8
 
 @outlined
 def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
-    """Send news of a packet to its sender: it is acknowledged with all that arrived since, or lost."""
+    """Send news of a packet to its sender: it is acknowledged with all that no ACK covers yet, or lost."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
     news = w.news[np.uint64(send_news(w, flow, arrives_at))]

@@ -187,7 +187,7 @@ def forward(w: World, at: int) -> None:
 
 @kernel
 def mark(w: World, queue: Any, frame: Any) -> None:
-    """Mark a frame that leaves a queue (ECN), if WRED picks it by the bytes that remain in the queue."""
+    """Mark an untrimmed frame that leaves a queue (ECN), if WRED picks it by the bytes that remain in the queue."""
     if frame.marked & 3 or not congested(w, queue):
         return
     frame.marked |= 1

@@ -127,7 +127,7 @@ def _count_pause(w: World, group: Any) -> None:
 
 @outlined
 def drop(w: World, number: int) -> None:
-    """Lose a frame; the sender learns of it by a NACK, or by its timeout."""
+    """Lose a frame; its sender can learn of it by a NACK, or by its timeout."""
     flow = w.flows[np.uint64(w.frames[number].flow)]
     w.clock.drops += 1
     w.clock.in_network -= 1
@@ -139,7 +139,7 @@ def drop(w: World, number: int) -> None:
 
 @kernel
 def flush(w: World, at: int, priority: int) -> None:
-    """Drop everything a queue holds: the watchdog's action."""
+    """Drop everything a queue holds: the action ``drop`` of the watchdog."""
     queue = w.queues[np.uint64(at * w.classes + priority)]
     number = queue.head
     while number >= 0:

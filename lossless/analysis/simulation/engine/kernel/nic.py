@@ -445,7 +445,7 @@ def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
 
 @kernel
 def _may_go_on(flow: Any, sender: Any) -> bool:
-    """Return whether another packet could follow: there is one, and the window has room for it."""
+    """Return whether another packet could follow: there is one, and window and credit have room for it."""
     more = sender.to_resend > 0 or sender.new_psn < flow.size_bytes
     spent = sender.puller >= 0 and sender.credit <= 0
     return bool(more and not spent and sender.in_flight + flow.mtu_bytes + flow.overhead_bytes < sender.cwnd)
@@ -453,9 +453,9 @@ def _may_go_on(flow: Any, sender: Any) -> bool:
 
 @kernel
 def _asks(w: World, flow: Any, sender: Any) -> int:
-    """Return the total credit that a sender requests: for its remaining bytes, a window at most.
+    """Return the total credit that a sender requests: all that it got, and a share of its window or remaining bytes.
 
-    Credit is requested and given in units of 256 bytes.
+    The total is rounded up to units of 256 bytes.
     """
     window = w.windows[np.uint64(sender.window)]
     left = flow.size_bytes - sender.new_psn

@@ -71,7 +71,7 @@ def react(now: int, point: Any, params: Any, cnps: Any, number: int) -> None:
 
 @kernel
 def _take_cnp(point: Any, params: Any, at: int) -> None:
-    """Apply a CNP: the first of a flow starts its timers, a later one counts in the next update of alpha."""
+    """Apply a CNP: the first of a flow starts its timers, a later one counts when alpha or a cut is next due."""
     if not point.active:
         _first(point, params, at)
         return
@@ -94,7 +94,10 @@ def periods_until(first_at: int, last_at: int, period_ps: int) -> int:
 
 @kernel
 def _first(point: Any, params: Any, at: int) -> None:
-    """Apply the first CNP of a flow: it sets alpha and starts the timers, without a cut."""
+    """Apply the first CNP of a flow: it sets alpha, and a rate if one is set for it, and starts the timers.
+
+    The cut comes with the next check.
+    """
     point.active = 1
     point.alpha = params.initial_alpha
     point.alpha_cnp = 0
@@ -222,7 +225,7 @@ QUICK_PART = 8
 """Quick adaptation is possible where less than one part in so many of the largest window was acknowledged."""
 QUICK_DELAYS = 4
 ADJUSTED_FRAMES = 8
-"""The window is adjusted once so many frames have arrived, or a base round trip has passed."""
+"""The window is adjusted once more than so many frames are acknowledged, or a base round trip has passed."""
 NSCC = 1
 """Value of ``WINDOW.control``; 0: the window stays as it is."""
 
@@ -316,7 +319,7 @@ def _raise(flow: Any, sender: Any, acked: int, delay_ps: int, target: float, sca
 
 @kernel
 def _cut_window(w: World, sender: Any, target: float) -> None:
-    """Cut the window, at most once in a base round trip."""
+    """Cut the window if the average delay is above the target, at most once in a base round trip."""
     sender.fast = 0
     if w.clock.now - sender.cut_at <= sender.base_rtt_ps or sender.average_ps <= target:
         return
@@ -389,7 +392,7 @@ def time_out(w: World, flow: Any, sender: Any, lost_bytes: int) -> None:
 
 @kernel
 def _trimmed(w: World, flow: Any, sender: Any, window: Any, news: Any) -> None:
-    """A packet was trimmed: a queue was full, and so the delay counts as a round trip."""
+    """Process a trimmed or missing packet: a queue was full, and so the delay counts as a round trip."""
     queueing_delay(sender, news)
     sender.ignored += news.bytes
     sender.average_ps = WEIGHT * window.base_rtt_ps + (1 - WEIGHT) * sender.average_ps

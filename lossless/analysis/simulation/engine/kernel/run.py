@@ -3,7 +3,7 @@
 Rare events have an entry point of their own, so that a run without them need not wait for its compilation: receive
 buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the recorder.
 
-The PFC watchdog stops a queue that a peer keeps paused for whole poll windows, and restores it later. Each vendor
+The PFC watchdog triggers on a queue that a peer keeps paused for whole poll windows, and restores it later. Each vendor
 goes by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused for nearly
 all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at both polls,
 PFC came in the window, and no pause ended in it; one window never makes a storm, however short the detection time
