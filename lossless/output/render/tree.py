@@ -58,7 +58,8 @@ class TreeChange:
         """Create the folder if missing, take the lock, and finish an interrupted change or remove its staged files.
 
         Raises:
-            RenderError: another process changes the tree, or a link is in the way.
+            RenderError: another process changes the tree, a link is in the way, or its journal is not one of this
+                program.
             OSError: the file system refuses.
         """
         place = written_place(path)
@@ -406,8 +407,8 @@ class ChangingTree(Tree):
         """Begin the change; an earlier, interrupted one is finished first, or its staged files are removed.
 
         Raises:
-            RenderError: the file system refuses, another process changes the tree, or the folder holds a manifest
-                of another program.
+            RenderError: the file system refuses, a link is in the way, another process changes the tree, or the folder
+                holds a manifest or journal of another program.
         """
         try:
             self._change = TreeChange(path)

@@ -104,7 +104,7 @@ def wrapped(text: str, style: TextStyle = PLAIN, indent: str = "", hanging: str 
 
 
 def wrapped_message(text: str, style: TextStyle, hanging: str = "  ") -> str:
-    """Return a message in lines within the style's columns; paths, commands and names are never split."""
+    """Return a message in lines within the style's columns; its place, commands and quoted names are not split."""
     return wrapped(_COPIED.sub(lambda words: words[0].replace(" ", _GLUE), text), style, hanging=hanging)
 
 

@@ -108,7 +108,7 @@ _LEGEND = (
 
 
 def headroom_text(kinds: Sequence[HeadroomKind], style: TextStyle = PLAIN, *, sums: bool) -> str:
-    """Return the headroom of each kind of port or link, with ``sums`` term by term; with sources if verbose."""
+    """Return the headroom of each kind of port or link, with ``sums`` term by term; sources too, or if verbose."""
     return "\n\n".join(_blocks(spelled_out(kinds), style, sums=sums))
 
 

@@ -1,4 +1,4 @@
-"""Findings as JUnit XML: a suite for each file, a case for each finding, one passing case for a file without any.
+"""Findings as JUnit XML: a suite for each file, a case for each finding or problem, a passing one for a file without.
 
 Only findings that make the run fail are failures; lesser findings are passing cases with their text beside them, so
 that they leave a pipeline green.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def tune_data(result: TuneResult) -> Data:
-    """Return the result of tuning as plain data with stable keys; ``settings`` has every tried setting, in that order.
+    """Return the result of tuning as plain data with stable keys; ``settings`` has every setting as tried.
 
     ``intent`` is the line that declares the chosen setting, None if that is no improvement.
     """
