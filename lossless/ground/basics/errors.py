@@ -5,7 +5,7 @@
     |-- InputError                one or more located problems in the user's input
     |   `-- UnreadableError       a file that cannot be read at all
     |-- ProfileError              a hardware profile that is missing or malformed
-    |-- ScenarioError             an impossible or too large simulation
+    |-- ScenarioError             an impossible or too large simulation or estimate
     |   |-- NotHereError          a name that is not in the requested part of the fabric
     |   `-- TooLargeError         a simulation that would take more events than are allowed
     |-- OutsideError              a path in an input file that may not be opened
@@ -80,7 +80,7 @@ class ProfileError(LosslessError):
 
 
 class ScenarioError(LosslessError):
-    """An impossible or too large simulation."""
+    """An impossible or too large simulation or estimate."""
 
 
 class NotHereError(ScenarioError):

@@ -102,7 +102,7 @@ def parse_work_time(text: str) -> int:
     """Return nanoseconds of a time that people's work takes, in the units of durations, min and h: ``30min``, ``2h``.
 
     Raises:
-        QuantityError: no unit, an unknown one, or not a whole number of nanoseconds.
+        QuantityError: not a number with a known unit, or not a whole number of nanoseconds.
     """
     return _scaled(text, _WORK_NS, "time", "30min or 90s")
 
