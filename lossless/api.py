@@ -160,8 +160,8 @@ _MODULES = {
     "..checks.thresholds.tuned_intent": "TuneResult",
     "running": "Watch verify",
 }
-"""The public names of each module of ``interfaces/api``, which is imported when one of them is first used: checking one
-file needs two modules. A record of another package has the path of its module from there."""
+"""The public names of each module of ``interfaces/api``, which is imported when one of them is first used. A module of
+another package has its path from there."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_HOMES)

@@ -141,8 +141,8 @@ def _changed(before: Entries, stale: Mapping[BaselineKey, Mapping[str, int]], ad
 class FixResult(NamedTuple):
     """The text of each changed file before and after a fix, the fixed findings, and the report of remaining findings.
 
-    ``refused`` lists findings that were not fixed because the fix would cause another finding, with the code of that
-    finding.
+    ``refused`` lists findings that were not fixed because the fix, or one tried together with it, would cause a warning
+    or an error, with the code of that.
     """
 
     changed: dict[str, tuple[str, str]]

@@ -67,8 +67,9 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
 
     Raises:
         InputError: the intent cannot be read, there is not exactly one, or a cloud runs its switches.
-        ScenarioError: the fabric lacks the requested GPUs, has no storage, or no path that the traffic needs.
-        QuantityError: the collective does not have the algorithm, or the GPUs are no whole number of domains.
+        ScenarioError: the fabric lacks the requested GPUs, they are no whole number of domains or too many, no path
+            joins them, or storage has a network of its own.
+        QuantityError: the collective does not have the algorithm.
     """
     from lossless.analysis.workloads.placement import estimate
 
@@ -87,7 +88,8 @@ def evaluate_workload(
 
     Raises:
         InputError: as :func:`workload`, or the intent declares an InfiniBand subnet.
-        ScenarioError, QuantityError: as :func:`workload`.
+        ScenarioError: as :func:`workload`, or ``ask`` cannot be simulated.
+        QuantityError: as :func:`workload`.
     """
     from lossless.analysis.workloads.placement import estimate
     from lossless.analysis.workloads.verdict import workload_verdict
@@ -178,7 +180,7 @@ def headroom_of_ports(
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is none.
-        LosslessError: no such switch or port, or one without QoS.
+        LosslessError: no such switch or port, a hostname of two files, or a port without QoS.
     """
     from lossless.model.fabric.view import View
 

@@ -29,7 +29,9 @@ def check_with_opensm(path: str | PathLike[str], options: Options = DEFAULT_OPTI
 
     Raises:
         InputError: the intent or the file cannot be read, or the intent declares no InfiniBand subnet.
-        SubnetManagerError: opensm or ibsim is not installed, or the fabric cannot be simulated.
+        SubnetManagerError: opensm, ibsim or numpy is not installed, opensm does not read the options, or the fabric
+            cannot be simulated.
+        ProgramError: a program does not start, takes too long, or prints too much.
     """
     from lossless.analysis.opensm import check
     from lossless.analysis.opensm.run import find_tools

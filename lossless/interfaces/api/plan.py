@@ -2,7 +2,7 @@
 
 A plan has an order of safe steps, and the files that carry them out; between two intents of an InfiniBand subnet each
 step replaces whole configuration files. A diff compares running configurations with an intent, and has the update of
-each switch. Findings that are errors become problems of the intent that they are about.
+each switch. Errors of an intent refuse a plan, and are in the report of a diff.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def plan(
     Raises:
         InputError: a file cannot be read, an intent has errors, current and target cannot be one fabric, or an option
             does not apply to it.
-        NoPlan: an unsafe state cannot be avoided, a step exceeds the limits, or a patch or session is refused.
+        NoPlan: an unsafe state cannot be avoided, a step exceeds the limits, a patch or session is refused, or jobs of
+            a subnet would find another P_Key than theirs.
     """
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.inputs import change_of
@@ -104,7 +105,7 @@ def _in_service(current: Sequence[str | PathLike[str]], options: Options) -> InS
     """Return the switches and hosts in service, from one intent or from files of devices.
 
     Raises:
-        InputError: a file cannot be read, the intent has errors, or no file is of a switch in service.
+        InputError: a file cannot be read, the intent has errors, two files are of one switch, or none is of a switch.
     """
     from lossless.checks.plan.inputs import deployed, running_of_intent
     from lossless.formats.inputs.intents import is_intent
@@ -144,8 +145,8 @@ def plan_progress(
     """Return the progress of each switch with a file, the switches of the plan without a file, and the number of steps.
 
     Raises:
-        InputError: the folder holds no plan of switches, or a file cannot be read, is of no switch of the plan, or is
-            of a system other than SONiC.
+        InputError: the folder holds no plan of switches, two files are of one switch or none is, or a file cannot be
+            read, is of no switch of the plan, or is of a system other than SONiC.
     """
     from lossless.checks.plan.inputs import deployed
     from lossless.ground.documents.folder import file_in
@@ -181,7 +182,8 @@ def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, option
     """Return the plan between two intents of one subnet.
 
     Raises:
-        InputError: an intent cannot be read or has errors, both are not of one subnet, or DSCPs or limits are stated.
+        InputError: an intent cannot be read or has errors, no plan leads from one to the other, a setting cannot be
+            written, or DSCPs or limits are stated.
         NoPlan: jobs of the target would find another P_Key than theirs.
     """
     from lossless.checks.plan.subnet.assemble import subnet_plan

@@ -4,7 +4,7 @@ A key is described by its path: that of a value in an intent, with an index for 
 ``transport``, keys are those of any intent. A rule has its requirement and its reason, and words that select it; a
 format has the evidence for reading and writing it, and a profile the sources of its facts.
 
-For editors it lists the files of folders that lint reads, with texts that replace files while they are edited.
+For editors it lists the files of folders that lint reads, and reads a text in place of its file.
 """
 
 from __future__ import annotations

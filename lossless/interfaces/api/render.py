@@ -71,11 +71,11 @@ def render(
     """Write the configurations of the switches, hosts and subnet managers of an intent below ``out_dir``.
 
     ``base_dir`` holds each SONiC switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
-    Without it only the owned tables are written, as ``qos.json``. ``extras`` are written beside a complete file: the
-    owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry`` needs the intent
-    only and writes the monitoring configuration of the fabric. With ``check`` or ``diff`` nothing is written. A fabric
-    with errors is refused: its findings are in the report and no file is written. A base file at the path of an output
-    file is overwritten only with ``overwrite_base``.
+    Without it only the owned tables of SONiC switches are written, as ``qos.json``. ``extras`` are written beside a
+    complete file: the owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry``
+    needs the intent only and writes the monitoring configuration of the fabric. With ``check`` or ``diff`` nothing is
+    written. A fabric with errors is refused: its findings are in the report and no file is written. A base file at the
+    path of an output file is overwritten only with ``overwrite_base``.
 
     Raises:
         InputError: the intent or a base cannot be read, or a value of a subnet cannot be written or lacks its key.
@@ -249,7 +249,7 @@ def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
-    """Return the paths of the existing ``config_db.json`` files of SONiC switches in a folder, by switch.
+    """Return the paths of the ``config_db.json`` (of an ASIC ``config_db0.json``) of SONiC switches in a folder.
 
     Raises:
         InputError: one is a link that leads outside.

@@ -57,7 +57,7 @@ def simulate(
     ``captures`` are files or folders of running state, whose watermarks are compared with the peaks of both.
 
     Raises:
-        InputError: the intent or configuration cannot be read, or a cloud runs the switches.
+        InputError: the intent or configuration cannot be read, or one of several intents is of a cloud or a subnet.
         ScenarioError: the requested scenario is impossible, or would take too long.
     """
     from lossless.analysis.buffers.verdict import fabric_verdict

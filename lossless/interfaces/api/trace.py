@@ -59,7 +59,8 @@ def trace(
     Raises:
         InputError: the intent or a configuration cannot be read, there is not exactly one fabric, or a cloud runs its
             switches.
-        LosslessError: no such host, switch or port, no DSCP, or no path.
+        LosslessError: no such host, switch or port, no DSCP, no path, two ends that are one port, or two files with the
+            same hostname.
     """
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
     from lossless.checks.lint.files import check_inputs

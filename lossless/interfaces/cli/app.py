@@ -156,7 +156,7 @@ class _HelpFormatter(click.HelpFormatter):
 
 
 def _widen(_context: click.Context, _option: click.Parameter, roots: Sequence[str]) -> None:
-    """Let inputs name files in the folders of ``--root``, and links lead there, before other options are parsed."""
+    """Let inputs name the paths of ``--root`` and files below them, and links lead there, before other options."""
     if roots:
         from lossless.ground.documents.folder import widen
 

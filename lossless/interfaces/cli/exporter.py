@@ -85,7 +85,7 @@ def exporter_command(
     lossless exporter --listen 192.0.2.10:10163
     lossless exporter --once | promtool check metrics
 
-    Needs the extra telemetry. Exit codes: 0 ended, 2 wrong options, or the address is taken.
+    Needs the extra telemetry. Exit codes: 0 printed once, 2 not started.
     """
     from socket import gethostname
     from time import perf_counter

@@ -110,7 +110,7 @@ def command(
     PATH is an intent, a config_db.json, or a folder of them. Thresholds to vary: dynamic_th=-4..3,
     kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7, and of a lossy class
     queue_dynamic_th=-6..1 and trimming=on,off. A comma stands between values,
-    a..b is every whole number, a..b/n are n values evenly spaced. For an intent the line that states the best
+    a..b is every exponent, a..b/n are n values evenly spaced. For an intent the line that states the best
     setting is printed, and --write puts it there; every other byte stays. Exit codes: 0 some setting is safe or on the
     edge, 1 all are unsafe, 2 not read or not run.
     """
@@ -163,7 +163,8 @@ def _write(sweeps: Sequence[Sweep], place: int, path: str, options: Options) -> 
     """Write the setting at a place of the table into the intent.
 
     Raises:
-        LosslessError: there is no such place, no one intent, or it cannot state the setting.
+        LosslessError: there is no such place, not exactly one fabric or intent, or it cannot state the setting or be
+            written.
     """
     from lossless import api
     from lossless.ground.basics.errors import LosslessError

@@ -1,6 +1,6 @@
 """Writes to stdout and stderr, as no other module does, and reports failures of these streams.
 
-All text goes through :func:`lossless.ground.basics.foreign_text.gated`, including the output of libraries.
+All text but progress bars goes through :func:`lossless.ground.basics.foreign_text.gated`, also the output of libraries.
 
 Where ``--format`` asks for a form that programs read, stdout has one document or nothing: all other output of a command
 or a library goes to stderr (:func:`expect_document`).
@@ -94,7 +94,7 @@ class GatedStream:
         return _Display(self)
 
     def flush(self) -> None:
-        """Write buffered text; raises as :meth:`write`."""
+        """Write buffered text, none if the stream was closed from the start; raises as :meth:`write`."""
         if self._raw is None:
             return
         try:
@@ -318,7 +318,7 @@ def last_words(text: str) -> None:
 
 
 def clear() -> None:
-    """Clear the screen of a terminal; nothing is done elsewhere. Raises as :func:`out`."""
+    """Clear the screen of a terminal, unless TERM is ``dumb``; nothing is done elsewhere. Raises as :func:`out`."""
     if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and isinstance(sys.stdout, GatedStream):
         sys.stdout.put(_CLEAR)
 

@@ -186,7 +186,7 @@ def _write(
 def _write_folder(
     result: TuneResult, path: str, output_dir: str, profile_dirs: tuple[str, ...], place: int | None
 ) -> None:
-    """Write the tuned intent, the report and all settings into a folder; then the plan, if it has a safe order."""
+    """Write the tuned intent, the report and all settings into a folder; then the plan, if there is one with steps."""
     from lossless import api
     from lossless.ground.basics.errors import LosslessError
     from lossless.ground.documents.atomic import write_all

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST_PAUSE_S = 0.2
 _SHARE = 20
-"""Each search for changed files is followed by a pause of so many times its length, to leave the processor free."""
+"""Each search for changed files is followed by a pause of at least so many times its length."""
 
 
 def watched(

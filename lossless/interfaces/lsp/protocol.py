@@ -82,7 +82,7 @@ class Protocol(LanguageServerProtocol):
             self._deliver(self._bounded(data))
 
     def _request(self, data: dict[str, Any]) -> None:
-        """Handle a request, or refuse it before initialize, after shutdown, and if its method is a notification."""
+        """Handle a request, or refuse it: before initialize, a second initialize, after shutdown, or a notification."""
         is_greeting = data["method"] == types.INITIALIZE
         if self._shutdown:
             self._refuse(data["id"], types.ErrorCodes.InvalidRequest, "the server was shut down")
@@ -146,7 +146,7 @@ class Protocol(LanguageServerProtocol):
         return text
 
     def _too_large(self, message: Oversized) -> None:
-        """Answer an oversized message: a text by a diagnostic, any other by an error with the id of its request."""
+        """Answer an oversized message: a text by a diagnostic, any other by an error with its id if it is found."""
         text = f"a message of {message.length:,} bytes; at most {EDITOR_MESSAGE_BYTES // MIB} MiB are read"
         number = _ID.search(message.head) or _ID.search(message.tail)
         uri = _URI.search(message.head) or _URI.search(message.tail)

@@ -156,7 +156,7 @@ class Server(LanguageServer):
         return texts
 
     def ask(self, *, pause_s: float = PAUSE_S, search: bool = False) -> None:
-        """Schedule a check of all open texts, once no text has changed for a moment."""
+        """Schedule a check of all open texts, ``pause_s`` after the last call; ``search`` also lists files again."""
         loop = asyncio.get_running_loop()
         self._searched = self._searched and not search
         self._asked += 1
@@ -172,7 +172,7 @@ class Server(LanguageServer):
         return self._current(uri)
 
     def _current(self, uri: str) -> Diagnosis | None:
-        """Return the last diagnosis of a text, None if that is of an older version of the text."""
+        """Return the diagnosis of a text as it is now, None if there is none."""
         diagnosis, document = self.diagnoses.get(uri), self._texts().get(uri)
         if diagnosis is None or document is None or diagnosis.editor_text.text != document.source:
             return None
@@ -250,7 +250,7 @@ class Server(LanguageServer):
 
 
 def server(options: Callable[[], Options]) -> Server:
-    """Return a language server that has not started yet; ``options`` is called for each check."""
+    """Return a language server that has not started yet; ``options`` is called each time that options are needed."""
     for name in _LOGS:
         logging.getLogger(name).addFilter(_on_one_line)
     made = Server(options)
@@ -392,7 +392,7 @@ def _place(server: Server, editor_text: EditorText, position: types.Position) ->
 _SUFFIXES = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
 """The suffix of files by the name that editors give to their language."""
 _LONGEST = 200
-"""Length of the name of a text without a file; a checksum distinguishes longer URIs."""
+"""Most characters of a URI in the name of a text without a file; a checksum distinguishes longer ones."""
 
 
 def path_of(uri: str) -> str | None:

@@ -1,7 +1,7 @@
 """The files that are checked for an editor, and the results: diagnostics, fixes, and positions in a text.
 
 The files are the texts of the editor, and the files on disk in the same workspace folder. Diagnostics are made from a
-report; a fix is a minimal edit of the editor's text.
+report; a fix is an edit of the parts of lines that differ.
 
 Positions are counted as in the protocol: lines from 0, columns in the units that client and server agreed on. Lines end
 at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.
@@ -320,7 +320,7 @@ class WorkspaceFiles:
         return groups
 
     def is_ours(self, file: str, text: str) -> bool:
-        """Return whether a text is an intent or a configuration, or was one when it could last be parsed."""
+        """Return whether a text is an intent or a configuration, or its file had such a text before."""
         return file in self._ours or is_ours(file, text)
 
     def _group(self, root: str | None, texts: Mapping[str, str]) -> LintGroup:

@@ -105,10 +105,10 @@ def require_person(scope: LintScope, reporting: ReportOptions) -> None:
 def require_progress_alone(
     scope: LintScope, reporting: ReportOptions, *, changing: bool, simulate: bool
 ) -> None:
-    """Refuse options about findings beside ``--plan``.
+    """Refuse options of the scope, of fixes and of simulation beside ``--plan``.
 
     Raises:
-        UsageError: an option about findings, or a format other than text and JSON.
+        UsageError: such an option, or a format other than text and JSON.
     """
     of_files = scope.watch or scope.since is not None or scope.per_file or scope.patch is not None
     if of_files or changing or simulate or reporting.form not in ("text", "json"):
@@ -137,7 +137,7 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
     """Refuse fixes of standard input, and fix options that do not go together.
 
     Raises:
-        UsageError: ``--unsafe-fixes`` without ``--fix`` and ``--diff``, both of these, or one with standard input.
+        UsageError: ``--unsafe-fixes`` with neither ``--fix`` nor ``--diff``, both of these, or one with standard input.
     """
     if unsafe and not (fix or diff):
         raise click.UsageError("--unsafe-fixes goes with --fix or --diff")

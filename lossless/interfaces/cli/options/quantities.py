@@ -210,7 +210,7 @@ _OPTIONS = (
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of simulated traffic to a command: pattern, size, NICs, class, failures, seeds and limits."""
+    """Add the options of simulated traffic to a command: those of the scenario, and the limits of the simulation."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

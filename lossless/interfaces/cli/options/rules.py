@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class LintSelection(NamedTuple):
     """The chosen rules, configuration, baseline and exclusions of a run.
 
-    ``configured`` is whether ``lossless.toml`` files are searched. ``baseline`` is None for the configured one, empty
+    ``configured`` is whether configuration files are searched. ``baseline`` is None for the configured one, empty
     for none.
     """
 
