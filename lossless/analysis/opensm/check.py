@@ -141,6 +141,7 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
     Raises:
         SubnetManagerError: no file can state the options, opensm does not read them, no HCA or switch can run the
             manager, the simulator does not start, the subnet does not come up in time, or numpy is not installed.
+        ProgramError: a program does not start, takes too long, or prints too much.
     """
     text = files[CONFIGURATION]
     given = permitted(text, files)

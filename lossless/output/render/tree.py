@@ -82,6 +82,7 @@ class TreeChange:
         """Write a file into the staging folder, also in a child process; without a mode it gets that of any new file.
 
         Raises:
+            RenderError: a link or a file is in the way of a folder.
             OSError: the file system refuses.
         """
         self._new.create(path, content, mode)
