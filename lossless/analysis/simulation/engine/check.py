@@ -39,7 +39,7 @@ _LARGEST_ALPHA = 2.0**20
 _LONGEST_NS = 1e12
 """The longest duration in a network: a thousand seconds."""
 _SHORTEST_US = 1e-6
-"""The shortest timer in a network: a picosecond, the clock's step."""
+"""The shortest timer in a network, in its own unit: a picosecond (the clock's step) in us, a nanosecond in ms."""
 _RATES_BPS = (1e3, 1e15)
 _SLOWEST_BPS = 1e6
 """The slowest rate of a cable: at this rate the time of 64 KiB and of the largest frame still fits in 63 bits

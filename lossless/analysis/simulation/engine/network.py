@@ -216,8 +216,8 @@ class SimFlow(NamedTuple):
     """One queue pair's transfer. ``path`` lists the nodes from source to destination, both included.
 
     With ``spread`` switches choose the links, and the path only gives the hosts and switches at its ends.
-    ``ahead_frames``: how many frames its receiver takes ahead of the one that is due; None: it takes them in order. A
-    flow with a ``window`` is received in any order.
+    ``ahead_frames``: how many frames its receiver takes ahead of the one that is due, 0 any number; None: it takes them
+    in order. A flow with a ``window`` is received in any order.
 
     ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` give the
     parallel cable that it takes at each hop; empty: the flow's own number selects it.
@@ -266,9 +266,10 @@ class Physics(NamedTuple):
     ``overhead_bytes`` is the part of a frame beside its payload: Ethernet 14, FCS 4, IPv4 20, UDP 8, BTH 12, ICRC 4.
     ``gap_bytes``: preamble 8 and inter-frame gap 12, which take time on the wire and no memory (IEEE 802.3). ``acks``:
     "data" has them ride the data's own class, "apart" travel at strict priority and outside the memory of switches, as
-    those to a sender with a window always do; one for each ``ack_every`` frames. They are simulated only where their
-    path back carries data: elsewhere they delay nothing. ``cnp_rides_ack``: a marked frame that earns neither ACK nor
-    NACK earns no CNP either. ``timeout_ms``: the time after which a sender repeats by itself; None: never.
+    those to a sender with a window always do; without a window one for each ``ack_every`` frames. They are simulated
+    only where their path back carries data: elsewhere they delay nothing. ``cnp_rides_ack``: a marked frame that earns
+    neither ACK nor NACK earns no CNP either. ``timeout_ms``: the time after which a sender repeats by itself; None:
+    never.
     """
 
     overhead_bytes: int = 62

@@ -324,7 +324,7 @@ def _priority(classes: ClassSet, name: str | None) -> int:
 
 
 def other_classes(view: View, question: Question) -> tuple[str, ...]:
-    """Return the further classes that could be simulated, by name or priority; none if the question chose some."""
+    """Return the further classes that could be simulated, by name or priority; none with a class or storage chosen."""
     if question.traffic_class is not None or question.storage:
         return ()
     declared = view.fabric.declared

@@ -34,7 +34,7 @@ MOST_EVENTS = 2_000_000_000
 TUNE_SEEDS = 8
 """The default number of seeds of a search for thresholds; as many other seeds check its result."""
 EVALUATIONS = 1000
-"""Default number of settings to try."""
+"""The default of the most settings to try."""
 QUEUEING_DELAY_US = 50.0
 """The largest p99 queueing delay of a class whose intent states none: a convention of this project."""
 
@@ -114,8 +114,9 @@ class Limits(NamedTuple):
 class SimulationRequest(NamedTuple):
     """A question, its limits, and the callbacks that report progress.
 
-    ``compiling`` is called before the model is compiled, ``progress`` with how many seeds are done of how many.
-    ``record``: the first seed is recorded for pictures. ``pfc_load``: the load on PFC is requested too.
+    ``compiling`` is called before the model is compiled, ``progress`` with how many seeds, or settings of a sweep, are
+    done of how many. ``record``: the first seed is recorded for pictures. ``pfc_load``: the load on PFC is requested
+    too.
     """
 
     question: Question = Question()
@@ -130,7 +131,7 @@ class TuneAsk(NamedTuple):
     """A tuning request: the class, the workloads, the parameters to search, and limits.
 
     ``class_name`` None is the first lossless class; without ``workloads`` by name, all workloads of the intent count.
-    ``dcqcn``: DCQCN parameters are searched too; ``step``: Kmin may equal Kmax. ``evaluations`` is the number of
+    ``dcqcn``: DCQCN parameters are searched too; ``step``: Kmin may equal Kmax. ``evaluations`` is the most
     settings to try, ``limits`` those of each. ``traffic`` ``any`` lets all workloads cross the rails of a fabric.
     """
 

@@ -190,7 +190,7 @@ class Scenario(NamedTuple):
 
     @property
     def watchdogs(self) -> tuple[SimWatchdog, ...]:
-        """The PFC watchdogs of the switches, one for each kind of switch with one, and those of single ports."""
+        """The PFC watchdogs that watch a class: one for each kind of switch with one, and those of single ports."""
         of_switches = (switch.watchdog for switch in self.switches.values())
         of_ports = dict.fromkeys(end.watchdog for end in self.ends.values())
         return tuple(dog for dog in (*of_switches, *of_ports) if dog is not None and dog.classes)

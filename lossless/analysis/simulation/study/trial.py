@@ -157,14 +157,14 @@ class Trial(NamedTuple):
     """The results of one setting with one seed, as :mod:`lossless.analysis.simulation.study.measure` defines them.
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
-    of a transmitter in a switch, without ports that a dead NIC pauses. ``margin_bytes`` is the least free part of a
-    used headroom, ``pool_margin_bytes`` that of a shared headroom pool smaller than the sum of its headrooms; each is
-    None without one. ``cycle``: paused links formed a cycle at the end; ``cut``: traffic was still under way then.
-    ``paused_ps`` is the total time in pause of all transmitters that switches paused, ``pauses_begun`` counts those
-    pauses: pauses that a slow or dead NIC requests do not count. ``frames`` counts frames of transfers that arrived,
-    ``done_ps`` is when the last transfer that arrived whole did, ``pfc_first``: a pause was requested before any frame
-    was marked; ``p99_queue_ps`` is the time within which 99 % of all frames of the class leave the queue of a switch
-    port again, pauses included.
+    of a transmitter in a switch, without ports that a dead NIC pauses. ``margin_bytes`` is the least free part of the
+    headroom of groups that used it or dropped, ``pool_margin_bytes`` that of a shared headroom pool smaller than the
+    sum of its headrooms; each is None without one. ``cycle``: paused links formed a cycle at the end; ``cut``: traffic
+    was still under way then. ``paused_ps`` is the total time in pause of all transmitters that switches paused,
+    ``pauses_begun`` counts those pauses: pauses that a slow or dead NIC requests do not count. ``frames`` counts frames
+    of transfers that arrived, ``done_ps`` is when the last transfer that arrived whole did, ``pfc_first``: a pause was
+    requested before any frame was marked; ``p99_queue_ps`` is the time within which 99 % of all frames of the class
+    leave the queue of a switch port again, pauses included.
     """
 
     drops: int

@@ -141,7 +141,8 @@ class Choice(NamedTuple):
     ``place`` is its place in the front, from 1, None where it is not in the front. ``gain`` is the first figure that it
     improves against the configured setting, with seeds that the search has not used; None where it is that setting, or
     where only it is safe. ``outside`` are values beyond the published range, ``outside_gain`` what they gain against
-    the best setting within it, None where that has none. ``rejected`` are settings that raised an objection.
+    the best setting within it, None without them or without such a setting. ``rejected`` are settings that raised an
+    objection.
     """
 
     row: TriedSetting

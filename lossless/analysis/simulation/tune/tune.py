@@ -196,7 +196,7 @@ class Standing(NamedTuple):
 
 
 class PortMargin(NamedTuple):
-    """The margin of Kmax below T(1), the size of a single loaded group at XOFF, at one kind of port; None: unknown."""
+    """The margin of Kmax below T(1), the size of a single loaded group at XOFF, at a kind of port; None without one."""
 
     kind: PortKind
     xoff_bytes: int | None = None
@@ -367,7 +367,7 @@ class _Tuning:
         return next(self._run([Attempt(TrialSetting(never), whole=True)]))
 
     def _axes(self, unmarked: Tried) -> tuple[Axis, ...]:
-        """Return the axes of the curve, between the bytes in flight and the deepest queue without marks.
+        """Return the axes of the curve, from the bytes in flight at most up to the deepest queue without marks.
 
         Alpha is no axis there: it is tried at the best curve, as it changes nothing where PFC stays silent. Without
         DCQCN it is the only one.

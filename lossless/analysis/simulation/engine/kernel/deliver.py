@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 CREDIT_UNIT_BYTES = 256
-"""The unit in bytes in which credit is requested and given (``UEC_PULL_QUANTUM``, ultraethernet/uet-htsim
+"""The unit in bytes in which credit is requested (``UEC_PULL_QUANTUM``, ultraethernet/uet-htsim
 ``htsim/sim/uecpacket.h`` @40ccb05)."""
 EMPTY_TURN_BYTES = 1024
 """The bytes of credit whose time a turn without credit takes (``UecPullPacer::doNextEvent``, ``htsim/sim/uec.cpp``)."""
@@ -147,7 +147,7 @@ def _give_asked(w: World, puller: Any, number: int) -> int:
 
 @kernel
 def _give_more(w: World, puller: Any, number: int) -> int:
-    """Give a sender credit that it did not ask for, a window at most; return the bytes, -1 where its flow is done."""
+    """Give a sender credit beyond its requests, until that is a window; return the bytes, -1 if its flow is done."""
     sender = w.senders[np.uint64(number)]
     if w.flows[np.uint64(sender.flow)].done_at >= 0:
         return -1

@@ -94,9 +94,9 @@ def periods_until(first_at: int, last_at: int, period_ps: int) -> int:
 
 @kernel
 def _first(point: Any, params: Any, at: int) -> None:
-    """Apply the first CNP of a flow: it sets alpha, and a rate if one is set for it, and starts the timers.
+    """Apply the first CNP of a flow: it sets alpha, and a rate if one is set for it, and starts all timers but one.
 
-    The cut comes with the next check.
+    The cut comes with the next check, and starts the timer of increases.
     """
     point.active = 1
     point.alpha = params.initial_alpha

@@ -46,7 +46,7 @@ def onward_link(w: World, at: int, number: int) -> int:
 
 @kernel
 def in_turn(w: World, fan: Any) -> int:
-    """Return the next link of a round; each round has an order of its own, the same for all destinations."""
+    """Return the next link of a round; each round has an order of its own, for all destinations of these links."""
     if fan.turn == 0:
         shuffle(w, fan)
     link = w.paths[fan.first + fan.turn]

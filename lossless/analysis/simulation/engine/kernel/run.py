@@ -156,7 +156,7 @@ def happen(w: World, slot: int) -> None:
 
 @kernel
 def end_of_wire(w: World, at: int) -> int:
-    """Receive the frame at the end of link ``at``; return a link that stood idle and may send it on, else -1."""
+    """Receive the frame at the end of link ``at``; return a link that may now send at once, else -1."""
     number = next_arrival(w, at)
     if w.links[np.uint64(at)].receiver_unit >= 0:
         onward = arrive(w, at, number)
