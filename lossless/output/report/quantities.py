@@ -3,7 +3,7 @@
 Reports, tables of pictures and guides take their words from the labels. A quantity that several commands report has
 one name everywhere.
 
-The text has the configured headroom beside three methods, then each sum term by term.
+The text has the configured headroom beside three methods, then, if wanted, each sum term by term.
 """
 
 from __future__ import annotations

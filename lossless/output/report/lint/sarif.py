@@ -65,7 +65,7 @@ def sarif_text(report: Report, context: RunContext) -> ReportText:
 
 
 def _log(head: dict[str, Any], results: Iterable[str]) -> str:
-    """Return a log with one run, a result a line, so that an added or removed result is one line of a diff."""
+    """Return a log with one run, a result a line, so that a diff shows the results that differ."""
     lines = ",\n".join(results)
     run = f'{_json(head)[:-1]},"results":[\n{lines}\n]}}'
     return f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[{run}]}}'

@@ -39,7 +39,7 @@ _ROW_IN = 0.24
 _MEANS = 80
 """Number of intervals into which a run is divided to average deliveries: shorter ones would show single frames."""
 _LOG_FROM = 20
-"""The ratio of largest to smallest rate above which the scale is logarithmic."""
+"""The ratio of largest to smallest allowed rate above which their scale is logarithmic."""
 
 
 class _Panel(NamedTuple):

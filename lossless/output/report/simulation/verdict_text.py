@@ -223,7 +223,7 @@ def measured(run: RunVerdict) -> Iterator[tuple[str, str]]:
 
 
 def _loss(loss: LossVerdict) -> Iterator[tuple[str, str]]:
-    """Yield the loss of a lossy class in the worst seed."""
+    """Yield the loss of a lossy class, each measure in its worst seed."""
     shares = [f"{getattr(loss, f'{what}_share'):.2%} {what}" for what in ("dropped", "trimmed", "resent")]
     timers = f", {loss.timeouts:,} timers ran out" if loss.timeouts else ""
     yield LABELS["loss"], f"{', '.join(shares)}{timers}"
@@ -417,9 +417,9 @@ def _limiting_run(runs: Sequence[RunVerdict]) -> str | None:
 
 
 def _limiting_kind(lines: Sequence[PortVerdict]) -> str | None:
-    """Return the kind of port without headroom, else the one with the least margin over its required headroom.
+    """Return an unsafe kind of port without headroom, else the one with the least margin over its required headroom.
 
-    None if no headroom is known.
+    None if there is neither.
     """
     without = next((line for line in lines if line.verdict == "unsafe" and not line.headroom), None)
     if without is not None:

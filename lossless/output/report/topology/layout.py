@@ -112,7 +112,7 @@ class _Rows:
     # --- columns ---
 
     def _spans(self) -> list[tuple[float, float]]:
-        """Return the left and right edge of each column: as wide as its widest row, or the title of its frame."""
+        """Return the left and right edge of each column, with room for its rows, its frame titles and wider rows."""
         counts: dict[tuple[int, int], dict[int, int]] = {}
         for item in self._items:
             if item.columns is not None:

@@ -6,7 +6,7 @@ the same fabric gives the same bytes. Colors, dashes and fonts are those of
 
 Lines run between boxes, and have places where a label may be. A label is on its own line, clear of every other line,
 box, title and label. Either all lines of several links of a tier have their number or none: if one number has no such
-place, the boxes at the lower end of the tier give it. Other labels without a place are in the legend.
+place, boxes give the numbers of the tier. Other labels without a place are in the legend.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _box_text(x: float, y: float, text: str, box_w: float, number: int) -> str:
 
 
 def _legend_line(name: str, words: str, y: float) -> Iterator[str]:
-    """Yield a line of the legend; a remark has no swatch."""
+    """Yield a line of the legend; a text without a look has no swatch."""
     if name:
         look = _look(name)
         line = f"x1='{MARGIN}' y1='{px(y - 4)}' x2='{MARGIN + _SWATCH}' y2='{px(y - 4)}'"
@@ -259,7 +259,7 @@ def link_lines(picture: Picture, places: PictureLayout) -> list[LinkLine]:
 
 
 def _is_drawn(edge: PictureEdge, items: Mapping[str, PictureItem], places: PictureLayout) -> bool:
-    """Return whether an edge is drawn: between the layers of a torus, only at their first corner."""
+    """Return whether an edge is drawn: between two boxes; between layers of a torus only at their first corner."""
     if edge.a == edge.b or not {edge.a, edge.b} <= places.boxes.keys():
         return False
     a, b = (items[end].place for end in (edge.a, edge.b))
@@ -376,7 +376,7 @@ def _text(line: LinkLine) -> str:
 def _placed(
     of_tier: Sequence[LinkLine], lines: Sequence[LinkLine], taken: Sequence[Area]
 ) -> list[LinkLabel | None]:
-    """Return the label of each line of a tier, None for one without a place; at a missing count it stops."""
+    """Return the label of each line of a tier, None without a place; a missing count ends it, as do too many lines."""
     if len(of_tier) > _MOST_LABELS or _is_mesh(of_tier, lines):
         return [None]
     labels: list[LinkLabel | None] = []
@@ -452,7 +452,7 @@ def many(number: int, role: str) -> str:
 
 
 def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[str]:
-    """Yield the number of links of an item in each ``counted`` tier, for the box at the lower end."""
+    """Yield the number of links of an item in each ``counted`` tier; none if other boxes give it."""
     for tier in TIERS:
         ends = [edge for edge in picture.edges if edge.tier == tier and key in _counted_ends(edge)]
         links = sum(edge.links for edge in ends)
@@ -484,7 +484,7 @@ def totals(picture: Picture) -> str:
 
 
 def legend(picture: Picture, counted: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield the looks of lines and their meaning, with the number of links; an empty look is a remark.
+    """Yield the looks of lines and their meaning, with the number of links; an empty look has no line.
 
     ``counted`` are tiers whose lines have no numbers.
     """
