@@ -433,7 +433,7 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
 
 
 class ConfigurationKeys(NamedTuple):
-    """The numbers of keys that opensm was given and read with another value; it was not given ``not_checked`` ones."""
+    """The numbers of keys that opensm was given and read with another value; it or its simulation lacks others."""
 
     read: int
     changed: int
