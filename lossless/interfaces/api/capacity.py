@@ -209,7 +209,7 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     """Return a summary of the fabric of an intent: devices by product, links by tier, ports used and free, capacity.
 
     Raises:
-        InputError: no intent, or one that cannot be resolved.
+        InputError: there is not exactly one intent, it cannot be read or resolved, or a cloud runs its switches.
     """
     document = intent_at(path)
     if declares_subnet(document):
@@ -225,7 +225,7 @@ def moves(
     """Return the devices renamed, added and removed, and the cables moved, from the intent ``against`` to ``path``.
 
     Raises:
-        InputError: one of the two is no intent, or cannot be resolved.
+        InputError: as :func:`topology` for one of the two, or one declares a subnet.
     """
     from lossless.analysis.topology.recabling import recabling_plan
 
@@ -307,8 +307,9 @@ def cabled_as_declared(
     ``exclude`` are left out of the files.
 
     Raises:
-        InputError: the intent or a file cannot be read, files contradict each other, a switch of the intent has more
-            links than ports, or a name matches no device of the intent; each problem has its location.
+        InputError: the intent or a file cannot be read, the intent has no Ethernet switches of its own, files
+            contradict each other, a switch of the intent has more links than ports, or a name matches no device of the
+            intent; each problem has its location.
     """
     return compare_cabling(intent_at(intent), _texts(files), exclude=exclude, options=options)
 

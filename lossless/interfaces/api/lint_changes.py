@@ -115,7 +115,7 @@ def _by_themselves(
 def _by_changes(
     revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
 ) -> tuple[_Before, Report]:
-    """Check all files as they are now, and at a revision those that have changed since; others are checked once."""
+    """Check all files as they are now and at a revision; one check is enough for devices of which nothing changed."""
     like, cache, seen = next(iter(blobs.values())), LintCache(), dict[str, tuple[Candidate, str | None]]()
 
     def check(candidates: Sequence[Candidate], settings: Settings) -> Report:
@@ -149,7 +149,7 @@ def _candidates(
 
 
 def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _Before:
-    """Return the report on a revision with the documents of ``files``; other ``asked`` files count as unread."""
+    """Return the report on a revision with the documents of ``files``; others ``asked`` or with errors are unread."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
     return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))
 

@@ -203,7 +203,7 @@ def rule(word: str) -> Rule:
     """Return the rule of a code (``WD001``) or name (``watchdog-missing``).
 
     Raises:
-        LosslessError: there is none; the message has the nearest one.
+        LosslessError: there is none; the message has the nearest one, if one is near.
     """
     match = find_rule(word)
     if match is not None:
@@ -250,7 +250,7 @@ def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]
     """Return all hardware profiles, or only that called ``name``: a NIC of both transports is then among ``nics``.
 
     Raises:
-        ProfileError: nothing has that name (the message has the nearest one), or a user's file is unreadable or wrong.
+        ProfileError: nothing has that name (the message has the nearest ones), or a user's file is unreadable or wrong.
     """
     switches, nics = switch_names(profile_dirs), nic_names(profile_dirs)
     if name in switches:

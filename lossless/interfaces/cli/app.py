@@ -112,7 +112,7 @@ class Commands(click.Group):
         """Return the name, the command and its arguments.
 
         Raises:
-            UsageError: no such command; the message has the nearest name.
+            UsageError: no such command; the message has the nearest names.
         """
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):

@@ -192,7 +192,7 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
 
 
 def _changed(report: Report, style: TextStyle) -> Iterator[str]:
-    """Yield the findings that a change removes and leaves, if one was compared, and the updater's answer to a patch."""
+    """Yield the findings that a change removes and leaves, none if brief, and the updater's answer to a patch."""
     if report.change is not None and not style.brief:
         from lossless.output.report.lint.text import change_text
 
