@@ -33,7 +33,7 @@ class _Staged(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """A staged file that is moved into its place, and what was there: None for nothing, or what cannot be read."""
+    """A staged file that is moved into its place, and the content that it replaces: None for nothing or if not kept."""
 
     file: _Staged
     before: bytes | None
@@ -137,7 +137,7 @@ def _stage(path: str, content: bytes, folder: Folder, place: str) -> _Staged:
 
 
 def _content(file: _Staged) -> bytes | None:
-    """Return what a staged file will replace, None for nothing, and what is too large or not to be read.
+    """Return the content that a staged file will replace; None for nothing, if it is too large or cannot be read.
 
     It is kept in memory: a second name for the file would stay where the process is killed.
     """

@@ -34,7 +34,7 @@ def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Rep
 
 
 class _Layout(NamedTuple):
-    """A text with its line break, and the indentation of one level, None if the text has only one line."""
+    """A text with its line break, and the indentation of one level, None if no line begins inside the first brace."""
 
     text: str
     feed: str
