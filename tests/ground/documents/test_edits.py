@@ -126,11 +126,23 @@ def test_a_key_that_is_taken_is_no_name_to_give() -> None:
     assert json_after(ValueChange(("PFC_WD", "Ethernet0"), "rename", "GLOBAL")) is None
 
 
-def test_windows_line_ends_stay() -> None:
-    text = CONFIG.replace("\n", "\r\n")
-    after = json_after(ValueChange(("PFC_WD", "GLOBAL", "B"), "set", "1"), text=text)
-    assert after is not None
-    assert after.replace("\r\n", "").count("\n") == 0
+@pytest.mark.parametrize(
+    "path",
+    [("PFC_WD", "GLOBAL", "B"), ("PFC_WD", "GLOBAL", "B", "C"), ("PORT", "Ethernet0"), ("A", "B", "C")],
+)
+def test_windows_line_ends_stay(path: tuple[str, ...]) -> None:
+    change = ValueChange(path, "add", "1")
+    assert json_after(change, text=CONFIG.replace("\n", "\r\n")) == (json_after(change) or "").replace(
+        "\n", "\r\n"
+    )
+
+
+@pytest.mark.parametrize("path", [("classes", "cnp", "priority"), ("hosts", "nic", "count"), ("name",)])
+def test_windows_line_ends_stay_in_yaml(path: tuple[str, ...]) -> None:
+    change = ValueChange(path, "add", 1)
+    assert yaml_after(change, text=INTENT.replace("\n", "\r\n")) == (yaml_after(change) or "").replace(
+        "\n", "\r\n"
+    )
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), max_size=4)

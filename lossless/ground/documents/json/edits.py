@@ -30,19 +30,20 @@ def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Rep
     places = locator.places(containers)
     for path, inside in containers.items():
         edits += _inside(layout, places[path], list(locator.children(places[path].start)), inside)
-    return edits
+    # JSON has no line break within a string: those here are of the layout.
+    feed = "\r\n" if "\r\n" in document.text else "\n"
+    return [edit._replace(text=edit.text.replace("\n", feed)) for edit in edits]
 
 
 class _Layout(NamedTuple):
-    """A text with its line break, and the indentation of one level, None if no line begins inside the first brace."""
+    """A text, and the indentation of one level, None if no line begins inside the first brace."""
 
     text: str
-    feed: str
     step: str | None
 
 
 def _layout(text: str) -> _Layout:
-    return _Layout(text, "\r\n" if "\r\n" in text else "\n", _step(text))
+    return _Layout(text, _step(text))
 
 
 def _inside(
@@ -88,9 +89,7 @@ def _more(layout: _Layout, first: ValuePlace, added: dict[str, Json]) -> str:
     if not begins_line:
         return "".join(f", {json.dumps(key)}: {json.dumps(value)}" for key, value in added.items())
     step = layout.step or ""
-    return "".join(
-        f",{layout.feed}{before}{_member(key, value, before, step)}" for key, value in added.items()
-    )
+    return "".join(f",\n{before}{_member(key, value, before, step)}" for key, value in added.items())
 
 
 def _member(key: str, value: Json, indent: str, step: str) -> str:

@@ -104,9 +104,10 @@ def _in_block(
 ) -> Iterator[Replacement]:
     first = members[0][0].start
     indent = " " * (first - _line_start(text, first))
+    feed = "\r\n" if "\r\n" in text else "\n"
     more = [f"{indent}{_scalar(key)}: {_value(value)}" for key, value in added.items()]
     if all(gone):
-        inside = ("\n".join(more)).lstrip() if more else "{}"
+        inside = (feed.join(more)).lstrip() if more else "{}"
         yield Replacement(first, max(value.end for _, value in members), inside)
         return
     for (key, value), lost in zip(members, gone, strict=True):
@@ -114,7 +115,7 @@ def _in_block(
             yield Replacement(_line_start(text, key.start), _next_line(text, value.end), "")
     if more:
         end = _line_end(text, max(value.end for _, value in members))
-        yield Replacement(end, end, "".join(f"\n{line}" for line in more))
+        yield Replacement(end, end, "".join(f"{feed}{line}" for line in more))
 
 
 def _line_start(text: str, offset: int) -> int:
