@@ -1,9 +1,10 @@
-"""Summaries of deployed devices, by which a device is compared with its neighbors and hosts."""
+"""Summaries of deployed devices, by which a device is compared with its neighbors and hosts; tunnels of dual ToRs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.interface_tables import raw_rows
 from lossless.checks.rules.pfc.priorities import (
     paused_priority,
     pausing,
@@ -12,12 +13,12 @@ from lossless.checks.rules.pfc.priorities import (
     uncovered,
 )
 from lossless.checks.rules.role_settings import settings_of
-from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.trimming.trimmed_dscps import trimmed_by_port
 from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.device_types import neighbor_types
 from lossless.formats.sonic.to_model.lags import lag_mtus, vlan_mtus
+from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd, Priorities
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.to_model.lags import Limit
-    from lossless.ground.basics.findings import Origin, Path
+    from lossless.ground.basics.findings import Path
     from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.model import Port, Switch
-    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.qos import PortQos, TunnelMaps
     from lossless.model.fabric.view import PortSet
 
     Targets = tuple[int | None, ...]
@@ -231,3 +232,29 @@ def _end(
         macsec_pfc=fields.get("pfc_encryption_mode", "bypass") if fields.get("macsec") else None,
         without_rdma=port.name in device.without_rdma,
     )
+
+
+def tunnel_to_peer(device: Device) -> Origin | None:
+    """Return the origin of the tunnel of a dual ToR with PFC to its peer; None for other devices."""
+    if device.metadata.get("subtype") != "DualToR" or not device.view.lossless_sets:
+        return None
+    names = [name for name, _ in raw_rows(device, "TUNNEL")]
+    # muxorch makes a tunnel to a peer that is named, and no other.
+    if not names or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
+        return None
+    return Origin(device.tables.file, ("TUNNEL", names[0]))
+
+
+def kept_priorities(device: Device) -> list[int]:
+    """Return the priorities with PFC that packets keep when a dual ToR returns them, by the maps of its tunnel."""
+    paused = {p for ports in device.view.lossless_sets for p in ports.qos.pfc.priorities}
+    return sorted(p for p in paused if _stays(device.switch.qos.tunnel, p, paused))
+
+
+def _stays(tunnel: TunnelMaps | None, priority: int, paused: set[int]) -> bool:
+    """Return whether bounced packets of a priority stay in it; False for those in which packets of others return."""
+    queues = tunnel.tc_to_queue if tunnel is not None else None
+    if queues is None:
+        return True
+    second = {queues.targets[p] for p in paused if queues.targets[p] != p}
+    return queues.targets[priority] in (priority, None) and priority not in second

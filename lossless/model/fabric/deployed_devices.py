@@ -15,7 +15,7 @@ from lossless.ground.basics.records import Maybe, NamedTuple
 from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.model.fabric.hosts import HostQos
 
@@ -350,3 +350,27 @@ class DeployedDevices:
         """Return whether the far end names another device, or another known port of the near device."""
         claimed = pair.far.neighbor
         return claimed is not None and (claimed[0] != pair.near.switch or claimed in self.ends)
+
+
+class HostAttachment(NamedTuple):
+    """One interface of a host, and the switch port that it is attached to."""
+
+    host: HostQos
+    near: LinkEnd
+    switch: LinkEnd
+
+    @property
+    def name(self) -> str:
+        """The link as text: both ends with a hyphen between them."""
+        return f"{self.near.name} - {self.switch.name}"
+
+
+def attached_hosts(devices: DeployedDevices) -> Iterator[HostAttachment]:
+    """Yield the interfaces of hosts with their switch ports, for links in service.
+
+    Hosts that an intent declares are left out: they are compared with the intent.
+    """
+    for pair in devices.compared:
+        for near, far in ((pair.near, pair.far), (pair.far, pair.near)):
+            if near.host is not None and far.host is None:
+                yield HostAttachment(near.host, near, far)

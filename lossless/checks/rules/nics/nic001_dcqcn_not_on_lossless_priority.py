@@ -85,11 +85,11 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
-from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Unknown
 from lossless.ground.basics.units import spell
 from lossless.model.fabric.cluster import priorities_of_bits
+from lossless.model.fabric.deployed_devices import attached_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

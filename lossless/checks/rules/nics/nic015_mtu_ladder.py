@@ -49,9 +49,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
-from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.ground.basics.findings import Origin, RelatedPlace, grouped
 from lossless.ground.basics.records import UNKNOWN
+from lossless.model.fabric.deployed_devices import attached_hosts
 from lossless.model.fabric.hosts import RDMA_MTUS
 
 if TYPE_CHECKING:

@@ -42,8 +42,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.subnet_counters.cables import RECOVERIES, SYMBOL_ERRORS, has_bad_cable
-from lossless.checks.rules.subnet_counters.ports import infiniband_ports
+from lossless.checks.rules.subnet_counters.ports import (
+    RECOVERIES,
+    SYMBOL_ERRORS,
+    has_bad_cable,
+    infiniband_ports,
+)
 
 if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice

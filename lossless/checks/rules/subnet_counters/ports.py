@@ -1,4 +1,4 @@
-"""Ports of InfiniBand devices with their captured counters, and the difference between two captures."""
+"""Ports of InfiniBand devices with their captured counters, the difference of two captures, and bad cables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.counting import Count, difference
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.state import PORT_COUNTERS
+from lossless.model.fabric.state import BY_NAME, PORT_COUNTERS, ceiling
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -157,3 +157,25 @@ def _owner(identity: Identity) -> tuple[str, str]:
 
 def _part(identity: Identity, kind: str) -> str | None:
     return next((name for own, name in identity if own == kind), None)
+
+
+SYMBOL_ERRORS = "symbol_error"
+RECOVERIES = "link_error_recovery"
+DOWNED = "link_downed"
+_MANY = ceiling(BY_NAME[SYMBOL_ERRORS])
+"""The maximum of the 16-bit counter of symbol errors; a 64-bit one goes on."""
+
+
+def has_bad_cable(port: CountedPort) -> bool:
+    """Return whether errors on the wire made the link train again.
+
+    From one capture that is certain only where they filled the 16-bit counter. Between two captures it is where the
+    link was never down: a link that comes up counts both.
+    """
+    errors = port.counters.get(SYMBOL_ERRORS)
+    if errors is None or not port.number(RECOVERIES):
+        return False
+    if not port.between(RECOVERIES):
+        return (errors.number or 0) >= _MANY
+    has_errors = bool(port.alongside(RECOVERIES, SYMBOL_ERRORS)) or errors.reading.is_saturated
+    return has_errors and port.alongside(RECOVERIES, DOWNED) == 0

@@ -46,8 +46,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.device_summary import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.topology.buffer_cycles import lossless_priorities, routing_of
-from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.view import View
 

@@ -43,10 +43,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
-from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.records import UNKNOWN
+from lossless.model.fabric.deployed_devices import attached_hosts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

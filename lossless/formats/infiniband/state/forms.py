@@ -5,8 +5,9 @@ from __future__ import annotations
 from lossless.model.fabric.state import CaptureForm
 
 
-def _form(name: str, module: str = "", title: str = "") -> CaptureForm:
-    return CaptureForm("subnet", name, title or f"`{name}`", f"infiniband.state.{module or name}")
+def _form(name: str, module: str = "", title: str = "", *functions: str) -> CaptureForm:
+    module = f"infiniband.state.{module or name}"
+    return CaptureForm("subnet", name, title or f"`{name}`", module, "section", *functions)
 
 
 FORMS = (
@@ -21,7 +22,7 @@ FORMS = (
     _form("ibdiagnet2.pm", "ibdiagnet_counters"),
     _form("ibdiagnet2.net_dump", "ibdiagnet_links"),
     _form("ibdiagnet2.log", "ibdiagnet_log"),
-    _form("ibdiagnet2.sharp_an_info", "sharp_nodes"),
+    _form("ibdiagnet2.sharp_an_info", "ibdiagnet_links", "", "is_sharp_nodes", "read_sharp_nodes"),
     _form("partitions.conf", "partitions"),
 )
 COMMANDS = {

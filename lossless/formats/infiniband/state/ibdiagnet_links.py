@@ -5,6 +5,11 @@ port has ``N/A`` or blanks. In net_dump_ext one table has all ports, with error 
 Gb/s, LWA the width. Columns are identified by their headings. Source: Mellanox/ufm_sdk_3.0
 plugins/UFM_NDT_Plugin/ufm_sim_web_service/topo_diff/topo_diff.py @3e96418 shows a net_dump, HyungKwang/My-Programing
 check_ib_link_status_v45.py @c7c8a97 the columns that later versions omit between two switches, and net_dump_ext.
+
+``ibdiagnet2.sharp_an_info``: capabilities and settings of SHARP's aggregation node in each switch,
+``SW_GUID=0xfc6a1c0300f86080`` and, below it, ``name = value``. Source: suhrobdomoiZ/yadro-test-2026 internal/parser and
+other public readers of such files. The trees of SHARP (ibdiagnet2.sharp) and its counters (ibdiagnet2.sharp_pm) are in
+no public file, and are not read.
 """
 
 from __future__ import annotations
@@ -104,3 +109,25 @@ def _rest(identity: Identity, cells: Mapping[str, str], path: Path) -> StateItem
 def _rate(word: str) -> Maybe[int | float | str]:
     """Return a bit error rate; ibdiagnet prints ``15e-255`` for no rate."""
     return float(word) if _MANTISSA.fullmatch(word) else value_of(word)
+
+
+_SHARP_SWITCH = re.compile(r"SW_GUID\s*=\s*(\S+)")
+_SHARP_SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*+(.*)")
+
+
+def is_sharp_nodes(section: PrintedSection) -> bool:
+    """Return whether a text is an ibdiagnet2.sharp_an_info: one of the first lines is a ``SW_GUID``."""
+    return any(_SHARP_SWITCH.fullmatch(line.text.strip()) for line in section.lines[:300])
+
+
+def read_sharp_nodes(section: PrintedSection) -> StateItems:
+    """Yield the capabilities and settings of the SHARP aggregation node in each switch."""
+    identity: Identity = ()
+    for line in section.lines:
+        text = line.text.strip()
+        if switch := _SHARP_SWITCH.fullmatch(text):
+            identity = (("guid", guid_of(switch[1])),)
+        elif (setting := _SHARP_SETTING.fullmatch(text)) and identity:
+            yield said(identity, f"sharp_{setting[1]}", value_of(setting[2]), section.place(line, setting[1]))
+        elif text.strip("-") and not text.startswith("#"):
+            yield section.problem(line, f"no setting of an aggregation node: {text!r}")
