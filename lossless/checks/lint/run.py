@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.baseline import BaselineKey
     from lossless.checks.rules.documentation import Rule
+    from lossless.checks.rules.host_counters.traffic_tests import TrafficVerdict
     from lossless.checks.rules.precedence import Replaced
     from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.formats.inputs.intents import Progress
@@ -196,6 +197,7 @@ class Report(NamedTuple):
 
     ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report
     is finished, origins name documents; ``layouts`` has the places of those that are parts of files, by their names.
+    ``tests`` are the verdicts on traffic tests among captures, those that pass included.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -215,6 +217,7 @@ class Report(NamedTuple):
     declared: frozenset[str] = frozenset()
     superseded: frozenset[Replaced] = frozenset()
     layouts: Mapping[str, PartLayout] = {}
+    tests: tuple[TrafficVerdict, ...] = ()
 
     @property
     def files(self) -> int:

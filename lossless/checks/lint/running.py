@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Report, run, together
 from lossless.checks.rules.counting import unknown_value
+from lossless.checks.rules.host_counters.traffic_tests import verdicts
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
 from lossless.checks.rules.subjects import Device
@@ -82,13 +83,24 @@ class Intended(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes | None = None) -> Report:
-    """Return the report of rules on running devices: on each device or ASIC by itself, and on all together."""
+def verified(
+    devices: Sequence[RunningDevice],
+    intended: Intended,
+    chosen: Codes | None = None,
+    pass_marks: Mapping[str, Mapping[str, float]] | None = None,
+) -> Report:
+    """Return the report of rules on running devices: on each device or ASIC by itself, and on all together.
+
+    ``pass_marks`` are those of traffic tests by file, where a configuration sets them.
+    """
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
-    fabric = RunningFabric(tuple(devices), intended.links, tuple(intended.switches.values()))
+    fabric = RunningFabric(
+        tuple(devices), intended.links, tuple(intended.switches.values()), pass_marks or {}
+    )
     shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
-    return together([*alone, shared, Report(not_checked=tuple(_no_counts(devices)))])
+    report = together([*alone, shared, Report(not_checked=tuple(_no_counts(devices)))])
+    return report._replace(tests=verdicts(fabric))
 
 
 def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:

@@ -116,12 +116,14 @@ class RunningDevice:
 class RunningFabric(NamedTuple):
     """All devices with captures, and the links and switches of an intent that is checked with them.
 
-    ``switches`` includes those of the intent without captures.
+    ``switches`` includes those of the intent without captures. ``pass_marks`` are the configured pass marks of traffic
+    tests by file and key, in place of the default ones.
     """
 
     devices: tuple[RunningDevice, ...]
     links: tuple[Link, ...] = ()
     switches: tuple[Switch, ...] = ()
+    pass_marks: Mapping[str, Mapping[str, float]] = {}
 
 
 def _lossless(qos: PortQos) -> LosslessPort:

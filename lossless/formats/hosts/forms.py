@@ -50,15 +50,22 @@ FORMS = (
     _state("ip link show", "other_outputs", "", "is_ip_link", "read_ip_link"),
     _state("rdma link", "other_outputs", "", "is_rdma_link", "read_rdma_link"),
     _state("show_gids", "other_outputs", "", "is_show_gids", "read_show_gids"),
+    _state("ibstat", "other_outputs", "", "is_ibstat", "read_ibstat"),
+    _state("ibstatus", "other_outputs", "", "is_ibstatus", "read_ibstatus"),
+    _state("ibdev2netdev", "other_outputs", "", "is_ibdev2netdev", "read_ibdev2netdev"),
     _state("rdma statistic", "rdma_statistic"),
     _state("node_exporter", "prometheus", "metrics of node_exporter"),
     _state("UCX log", "ucx_log", "logs of UCX"),
     _state("NCCL log", "nccl_log", "logs of NCCL"),
+    _state("traffic test", "traffic_tests", "results of nccl-tests, rccl-tests and perftest (text, JSON)"),
     _state("sysfs", "sysfs", "counters below `/sys`"),
     _state("ethtool -S", "ethtool"),
     *FACTS,
 )
 """The forms of host state, the most specific first, since ``ethtool -S`` has the most general pattern; then settings.
 """
-COMMANDS = {form.name.split()[0] for form in FACTS} | {"rdma", "grep", "nicctl", "ip", "end", "not"}
+COMMANDS = {form.name.split()[0] for form in FACTS} | {
+    *("rdma", "grep", "nicctl", "ip", "end", "not", "ibstat", "ibstatus", "ibdev2netdev", "show_gids"),
+    *("mpirun", "srun", "ib_write_bw", "ib_read_bw", "ib_send_bw"),
+}
 """Commands that begin a section, those of the collector included; an unsupported command ends the section before it."""

@@ -112,6 +112,10 @@ def intended_by(fabrics: Sequence[Fabric]) -> Intended:
     )
 
 
+_FORMS_OF_TESTS = ("traffic test", "NCCL log")
+"""The forms of captures with results of traffic tests, whose pass marks ``lossless.toml`` may set."""
+
+
 def verify(
     paths: Sequence[str | PathLike[str]],
     *,
@@ -122,6 +126,7 @@ def verify(
 
     ``since`` are captures of the same devices at an earlier time: counters then count from there.
     """
+    from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.running import verified
     from lossless.checks.rules.selectors import RuleChoice, chosen as codes_chosen
     from lossless.formats.inputs.intents import declarations_of
@@ -131,8 +136,16 @@ def verify(
     fabrics, problems, _ = declarations_of(intents, options.profile_dirs)
     intended = intended_by(fabrics)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
-    return verified(captured.devices(intended, options), intended, chosen)._replace(
-        errors=(*captured.problems, *problems),
+    lookup = ConfigurationLookup(searching=options.configured, only=options.configuration)
+    tested = {
+        capture.file
+        for device in captured.now.devices
+        for capture in device.captures
+        if capture.form in _FORMS_OF_TESTS
+    }
+    marks = {file: found for file in sorted(tested) if (found := lookup.pass_marks(file))}
+    return verified(captured.devices(intended, options), intended, chosen, marks)._replace(
+        errors=(*captured.problems, *problems, *lookup.problems()),
         documents=captured.documents,
         beside=len(intents) + len(captured.before.documents),
     )

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.lint.configuration.reader import Configuration
     from lossless.checks.rules.registry import Codes
@@ -155,6 +155,11 @@ class ConfigurationLookup:
         """Return the DSCPs that must be lossless by the configuration of a file, empty without any."""
         configuration = self.of(file)
         return () if configuration is None else configuration.rdma_dscps
+
+    def pass_marks(self, file: str) -> Mapping[str, float]:
+        """Return the pass marks of traffic tests by the configuration of a file, empty without any."""
+        configuration = self.of(file)
+        return {} if configuration is None else configuration.pass_marks
 
     def without_rdma(self, file: str, switch: Switch) -> frozenset[str]:
         """Return the ports of a switch that a configuration declares to carry no RDMA."""

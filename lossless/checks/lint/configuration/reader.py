@@ -12,6 +12,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
+from lossless.checks.rules.host_counters.traffic_tests import PASS_MARKS
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, RuleChoice, codes_of, families, unknown
 from lossless.ground.basics.errors import InputError, OutsideError, Problem
@@ -73,6 +74,7 @@ class Configuration(NamedTuple):
     fabrics: tuple[tuple[str, ...], ...] = ()
     ports: tuple[PortsEntry, ...] = ()
     rdma_dscps: tuple[int, ...] = ()
+    pass_marks: Mapping[str, float] = {}
 
 
 def has_table(text: str, file: str) -> bool:
@@ -117,11 +119,12 @@ class _ConfigurationReader:
         if not isinstance(data, dict):
             self._note((), "value", "expected a table, as in [tool.lossless]")
             data = {}
-        top = self._members(data, (), TOP, beside=("severity", "suppress", "fabric", "ports"))
+        top = self._members(data, (), TOP, beside=("severity", "suppress", "fabric", "ports", "bandwidth"))
         severities = self._severities(data.get("severity", {}))
         entries = tuple(self._entries(data.get("suppress", [])))
         fabrics = tuple(self._fabrics(data.get("fabric", [])))
         ports = tuple(self._ports(data.get("ports", [])))
+        marks = self._pass_marks(data.get("bandwidth", {}))
         return Configuration(
             folder,
             self._document,
@@ -136,6 +139,7 @@ class _ConfigurationReader:
             fabrics,
             ports,
             self._dscps(top.get("rdma-dscp", [])),
+            marks,
         )
 
     def _members(
@@ -223,6 +227,12 @@ class _ConfigurationReader:
                 yield PortsEntry(
                     texts(members.get("names", [])), texts(members.get("paths", [])), members["rdma"]
                 )
+
+    def _pass_marks(self, data: object) -> dict[str, float]:
+        if isinstance(data, dict):
+            return self._members(data, ("bandwidth",), BANDWIDTH)
+        self._note(("bandwidth",), "value", "expected a table, as in [bandwidth] with collective = 0.85")
+        return {}
 
     def _dscps(self, values: list[object]) -> tuple[int, ...]:
         return tuple(sorted({value for value in values if type(value) is int and value in DSCPS}))
@@ -346,6 +356,11 @@ def _dscps(value: object) -> Faults:
             yield (number,), f"{shown(item)} is not a DSCP; expected a number from 0 to 63"
 
 
+def _share(value: object) -> Faults:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+        yield (), f"{shown(value)} is no share; expected a number above 0, up to 1"
+
+
 def _boolean(value: object) -> Faults:
     if not isinstance(value, bool):
         yield (), f"{shown(value)} is neither true nor false"
@@ -373,6 +388,7 @@ def _dscps_schema() -> dict[str, Any]:
     return {"type": "array", "items": item, "minItems": 1}
 
 
+SHARE = ValueKind(_share, lambda: {"type": "number", "exclusiveMinimum": 0, "maximum": 1})
 BOOLEAN = ValueKind(_boolean, lambda: {"type": "boolean"})
 TEXT = ValueKind(_text, _text_schema)
 FILE = ValueKind(_text, _text_schema)
@@ -466,6 +482,15 @@ PORTS: dict[str, ConfigurationKey] = {
 }
 
 
+BANDWIDTH: dict[str, ConfigurationKey] = {
+    key: ConfigurationKey(
+        SHARE, f"{mark.meaning[0].upper()}{mark.meaning[1:]}; {mark.share:g} if not said ({mark.source})."
+    )
+    for key, mark in PASS_MARKS.items()
+}
+"""The pass marks of traffic tests that ``lossless verify`` reads."""
+
+
 def json_schema() -> dict[str, Any]:
     """Return the JSON Schema of ``lossless.toml``."""
     suppression = _object(SUPPRESS, "Findings that are accepted, where and why.")
@@ -482,6 +507,7 @@ def json_schema() -> dict[str, Any]:
         "suppress": {"type": "array", "items": suppression},
         "fabric": {"type": "array", "items": fabric},
         "ports": {"type": "array", "items": ports},
+        "bandwidth": _object(BANDWIDTH, "Pass marks of traffic tests among captures."),
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

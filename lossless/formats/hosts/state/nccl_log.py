@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.hosts.state.traffic_tests import results
 from lossless.formats.hosts.state.ucx_log import messages, once, settings
 from lossless.ground.basics.records import UNKNOWN
 
@@ -58,8 +59,12 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield NICs, settings and errors of the hosts in a log; equal NICs and settings of one host are yielded once."""
+    """Yield NICs, settings and errors of the hosts in a log, and results of traffic tests between its lines.
+
+    Equal NICs and settings of one host are yielded once.
+    """
     yield from once(_all(section))
+    yield from results(section)
 
 
 def _all(section: PrintedSection) -> Iterator[StateItem]:

@@ -1,4 +1,6 @@
-"""Outputs that are read in part or not at all: ``ip link show``, ``rdma link``, ``show_gids``, RAS status of RCCL.
+"""Outputs of small tools: ``ip link show``, ``rdma link``, ``show_gids``, ``ibstat``, ``ibstatus``, ``ibdev2netdev``.
+
+The RAS status of RCCL is recognized and not read.
 
 Outputs of several commands in one text without titles are separated by lines that only one command prints.
 """
@@ -25,6 +27,20 @@ _FIRST = {
 }
 """Lines that begin the output of a command, by form, also after another output of the same command."""
 _LINES = {
+    "rdma link": re.compile(r"\s*+(?:[0-9]+/[0-9]+: |link )\S+ state \S+ physical_state \S.*").fullmatch,
+    "ibstat": re.compile(
+        r"\s*+(?:CA '[\w.-]+'|Port [0-9]+:|(?:CA type|Physical state|Base lid|Link layer): ).*"
+    ).fullmatch,
+    "ibstatus": re.compile(r"\s*+(?:Infiniband device '|phys state:|link_layer:).*").fullmatch,
+    "ibdev2netdev": re.compile(r"\s*+[\w.-]+ port [0-9]+ ==> [\w.-]+ \(.*").fullmatch,
+    "show_gids": re.compile(
+        r"\s*+(?:DEV\s++PORT\s++INDEX\s++GID\s|\S++\s++[0-9]++\s++[0-9]++\s++[0-9a-fA-F]{0,4}:"
+        r"|n_gids_found=[0-9]).*"
+    ).fullmatch,
+    "traffic test": re.compile(
+        r"#\s*+(?:nThread|Rank|Collective test starting:)\s.*"
+        r"|\s*+(?:#bytes\s|Dual-port\s*+:|(?:RDMA_Write|RDMA_Read|Send|Atomic)[a-zA-Z ]{0,40} BW Test).*"
+    ).fullmatch,
     "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*").fullmatch,
     "rdma statistic": re.compile(r"\s*(?:link \S+/[0-9]+|[a-z_]\w* [0-9]+)(?:\s.*)?").fullmatch,
     "ethtool -S": re.compile(r"\s*[^:=\s_]*+_[^:=]*+:\s++[0-9]+\s*").fullmatch,
@@ -63,6 +79,8 @@ def _of(known: Mapping[str, Callable[[str], re.Match[str] | None]], text: str) -
     return next((name for name, line in known.items() if line(text)), "")
 
 
+_FIRST_LINES = 300
+"""Lines in which an output is looked for that may follow another one."""
 _LINK = re.compile(r"[0-9]+: ([^:@\s]+)(?:@\S+)?: <([A-Z0-9_,-]*)> (.*)")
 _RDMA_LINK = re.compile(r"(?:[0-9]+/[0-9]+: |link )([\w.-]+)/([0-9]{1,3}):? (state \S+ physical_state \S.*)")
 _GIDS = re.compile(r"\s*DEV\s+PORT\s+INDEX\s+GID\s+IPv4\s+VER\b")
@@ -71,6 +89,21 @@ _GID = re.compile(
     r"(?:\s+(\S+))?\s*"
 )
 _GIDS_FOUND = re.compile(r"\s*n_gids_found=([0-9]{1,6})\s*")
+_CA = re.compile(r"\s*+CA '([\w.-]{1,64})'\s*")
+_CA_PORT = re.compile(r"\s*+Port ([0-9]{1,3}):\s*")
+_CA_FIELD = re.compile(r"\s*+(State|Physical state|Rate|Link layer|Firmware version|CA type): ?(\S.*)")
+_CA_NAMES = {
+    "State": "state",
+    "Physical state": "phys_state",
+    "Rate": "rate",
+    "Link layer": "link_layer",
+    "Firmware version": "firmware",
+    "CA type": "type",
+}
+_STATUS = re.compile(r"\s*+Infiniband device '([\w.-]{1,64})' port ([0-9]{1,3}) status:\s*")
+_STATUS_FIELD = re.compile(r"\s*+(state|phys state|rate|link_layer):\s*+(\S.*)")
+_STATUS_NAMES = {"state": "state", "phys state": "phys_state", "rate": "rate", "link_layer": "link_layer"}
+_TO_NETDEV = re.compile(r"\s*+([\w.-]{1,64}) port ([0-9]{1,3}) ==> ([\w.-]{1,64}) \(([\w ]{1,20})\)\s*")
 _RAS_TEXT = re.compile(r"^(?:NCCL|RCCL) version [^\n]*\n(?:[^\n]*\n){0,12}?Job summary\s*$", re.MULTILINE)
 _RAS_JSON = re.compile(r'\s*\{\s*"nccl_version"\s*:(?:.|\n){0,600}?"communicators(?:_count)?"\s*:')
 _NOT_READ = "the RAS status of RCCL says which ranks answer and nothing of NICs or the network: not read"
@@ -94,8 +127,8 @@ def read_ip_link(section: PrintedSection) -> StateItems:
 
 
 def is_rdma_link(section: PrintedSection) -> bool:
-    """Return whether one of the first two lines is that of an RDMA device's port in ``rdma link``."""
-    return any(_RDMA_LINK.fullmatch(line.text) for line in section.lines[:2])
+    """Return whether one of the first lines is that of an RDMA device's port in ``rdma link``."""
+    return any(_RDMA_LINK.fullmatch(line.text) for line in section.lines[:_FIRST_LINES])
 
 
 def read_rdma_link(section: PrintedSection) -> StateItems:
@@ -110,8 +143,8 @@ def read_rdma_link(section: PrintedSection) -> StateItems:
 
 
 def is_show_gids(section: PrintedSection) -> bool:
-    """Return whether one of the first four lines has the headings of show_gids."""
-    return any(_GIDS.match(line.text) for line in section.lines[:4])
+    """Return whether one of the first lines has the headings of show_gids."""
+    return any(_GIDS.match(line.text) for line in section.lines[:_FIRST_LINES])
 
 
 def read_show_gids(section: PrintedSection) -> StateItems:
@@ -133,6 +166,70 @@ def read_show_gids(section: PrintedSection) -> StateItems:
         elif (count := _GIDS_FOUND.fullmatch(line.text)) is not None:
             path = section.place(line, "n_gids_found")
             yield StateReading((), "n_gids_found", int(count[1]), "", "now", path, "n_gids_found")
+
+
+def is_ibstat(section: PrintedSection) -> bool:
+    """Return whether one of the first lines is that of a CA in ``ibstat``."""
+    return any(_CA.fullmatch(line.text) for line in section.lines[:_FIRST_LINES])
+
+
+def read_ibstat(section: PrintedSection) -> StateItems:
+    """Yield type and firmware of each CA; states, rate in Gb/s and link layer of each port.
+
+    Source: linux-rdma/rdma-core infiniband-diags/ibstat.c @691953d (ca_dump, port_dump).
+    """
+    identity: tuple[tuple[str, str], ...] = ()
+    for line in section.lines:
+        if device := _CA.fullmatch(line.text):
+            identity = (("device", device[1]),)
+        elif port := _CA_PORT.fullmatch(line.text):
+            identity = (*identity[:1], ("port", port[1]))
+        elif identity and (field := _CA_FIELD.fullmatch(line.text)):
+            unit = "Gb/s" if field[1] == "Rate" else ""
+            path = section.place(line, field[1])
+            name, value = _CA_NAMES[field[1]], value_of(field[2])
+            yield StateReading(identity, name, value, unit, "now", path, field[1])
+
+
+def is_ibstatus(section: PrintedSection) -> bool:
+    """Return whether one of the first lines is that of a port in ``ibstatus``."""
+    return any(_STATUS.fullmatch(line.text) for line in section.lines[:_FIRST_LINES])
+
+
+def read_ibstatus(section: PrintedSection) -> StateItems:
+    """Yield states, rate in Gb/s and link layer of each port.
+
+    Source: linux-rdma/rdma-core infiniband-diags/scripts/ibstatus.in @691953d, which prints the files of the kernel:
+    ``4: ACTIVE``, ``400 Gb/sec (4X NDR)``.
+    """
+    identity: tuple[tuple[str, str], ...] = ()
+    for line in section.lines:
+        if port := _STATUS.fullmatch(line.text):
+            identity = (("device", port[1]), ("port", port[2]))
+        elif identity and (field := _STATUS_FIELD.fullmatch(line.text)):
+            words = field[2].split()
+            is_rate = field[1] == "rate"
+            value = value_of(words[0] if is_rate else words[-1])
+            path = section.place(line, field[1])
+            name = _STATUS_NAMES[field[1]]
+            yield StateReading(identity, name, value, "Gb/s" if is_rate else "", "now", path, field[1])
+
+
+def is_ibdev2netdev(section: PrintedSection) -> bool:
+    """Return whether one of the first lines is that of a port in ``ibdev2netdev``."""
+    return any(_TO_NETDEV.fullmatch(line.text) for line in section.lines[:_FIRST_LINES])
+
+
+def read_ibdev2netdev(section: PrintedSection) -> StateItems:
+    """Yield the interface of each RDMA device's port, and whether that is up.
+
+    Source: Mellanox/mlnx-tools sbin/ibdev2netdev (without -v).
+    """
+    for line in section.lines:
+        if match := _TO_NETDEV.fullmatch(line.text):
+            port = (("device", match[1]), ("port", match[2]))
+            for name, word in (("netdev", match[3]), ("netdev_state", match[4])):
+                yield StateReading(port, name, word, "", "now", section.place(line, name), name)
 
 
 def is_ras(section: PrintedSection) -> bool:

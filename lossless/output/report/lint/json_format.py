@@ -47,6 +47,8 @@ def json_text(report: Report) -> str:
         "skipped": [{"file": shown_file(each.file), "reason": each.reason} for each in report.skipped],
         "summary": summarise(report)._asdict(),
     }
+    if report.tests:
+        data["tests"] = [{"file": shown_file(test.origin.file), **test.data} for test in report.tests]
     if report.patch:
         data["patch"] = patch_data(report.patch)
     return json.dumps(data, indent=2)

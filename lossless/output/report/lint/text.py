@@ -266,6 +266,19 @@ def findings_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
         yield _finding(same, locations, style)
 
 
+def verdicts_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
+    """Yield the verdict on each traffic test that no finding reports, with its reason."""
+    reported = {finding.origin for finding in report.findings}
+    for verdict in report.tests:
+        if verdict.origin in reported:
+            continue
+        label = style.paint("traffic test", "label")
+        lines = [wrapped(f"{label}: {visible(verdict.text)}", style, "", "  ")]
+        if verdict.note and not style.brief:
+            lines += _remark("note", verdict.note, 0, style)
+        yield "\n".join(lines)
+
+
 def problems_text(
     problems: Iterable[Problem], line_text: LineText, style: TextStyle = PLAIN
 ) -> Iterator[str]:
