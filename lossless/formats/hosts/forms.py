@@ -33,6 +33,12 @@ FACTS = (
     _facts("ibv_devinfo", "tools", "ibv_devinfo"),
     _facts("env", "tools", "environment"),
     _facts("nccl.conf", "tools", "environment"),
+    _facts(
+        "niccli", "tools", "application_table", r"^[ \t]*+IEEE 8021QAZ (?:ETS Configuration|PFC|APP) TLV:"
+    ),
+    _facts("lldptool", "tools", "application_table"),
+    _facts("Get-NetAdapterQos", "tools", "adapter_qos", r"^OperationalFlowControl\s*+:"),
+    _facts("script", "tools", "script"),
     _facts("dcb", "dcb", sign=rf"\A\s*\{{\s*\"(?:{_OBJECTS})\""),
 )
 """The forms of host settings, by section title. A text without a title has the first form whose sign is in it."""

@@ -217,6 +217,12 @@ def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> In
         return Inputs()
     if is_facts(text):
         return Inputs(facts=(read_facts(text, file),))
+    if expected:
+        from lossless.formats.hosts.read.tools import is_script
+
+        # Scripts of one folder may be for different hosts: only one that is named is read.
+        if is_script(text):
+            return Inputs(facts=(read_facts(text, file, is_script=True),))
     return Inputs(problems=(Problem(file, None, None, _unknown(text)),) if expected else ())
 
 

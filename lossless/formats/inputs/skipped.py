@@ -29,11 +29,7 @@ _SETS_UP_HOST = re.compile(
     r"|/sys/class/infiniband/\S{1,64}/tc/",
     re.MULTILINE,
 )
-_PRINTED = re.compile(
-    r"^(?:(?P<ibstat>CA '[\w-]+'\r?$)|(?P<ibv_devinfo>hca_id:\s)|(?P<show_gids>DEV\s+PORT\s+INDEX\s+GID)"
-    r"|(?P<rdma_link>link \w+/[0-9]+ state ))",
-    re.MULTILINE,
-)
+_PRINTED = re.compile(r"^(?P<ibv_devinfo>hca_id:\s)", re.MULTILINE)
 """The beginnings of outputs of hosts about their ports, searched in texts that have no form of capture."""
 _RESOURCE = re.compile(r"\b(?:NicConfigurationTemplate|NicDevice|NicClusterPolicy|SriovNetworkNodePolicy)\b")
 _OPERATIONS = frozenset({"add", "remove", "replace", "move", "copy", "test"})
@@ -86,6 +82,7 @@ def _has_manifest(folder: str) -> bool:
 
 def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
     """Yield the reason why a text of a known kind is not checked, none for any other text."""
+    from lossless.formats.hosts.read.tools import is_script
     from lossless.formats.switches.other_systems import other_system, seems_of_switch
 
     name = file.lower()
@@ -97,12 +94,14 @@ def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
             yield "a Kubernetes resource that is not read"
     elif system := other_system(text):
         yield f"a configuration of {system}, a system that is not read"
+    elif is_script(text):
+        yield "a script that sets up hosts or a job: name the file, and lossless lint reads what it sets"
     elif _SETS_UP_HOST.search(text):
-        yield "a script that sets up hosts: what scripts set is not read; lossless lint reads what hosts print"
+        yield "commands that set up hosts, and no shell script: not read; lossless lint reads what hosts print"
     elif form := _capture_form(text, file):
         yield f"a capture ({form}): lossless verify reads it"
     elif printed := _PRINTED.search(text):
-        yield f"an output of {str(printed.lastgroup).replace('rdma_', 'rdma ')}, which is not read"
+        yield f"an output of {printed.lastgroup}, which is not read"
     elif seems_of_switch(text):
         yield "a configuration of a switch whose system is not recognized"
 

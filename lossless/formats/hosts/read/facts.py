@@ -165,10 +165,13 @@ def _is_environment(text: str) -> bool:
     return any(map(_VARIABLE.match, statements)) and all(map(_ASSIGNED.match, statements))
 
 
-def read_facts(text: str, file: str) -> Facts:
-    """Return the host facts in a text; parts that cannot be read become problems."""
+def read_facts(text: str, file: str, *, is_script: bool = False) -> Facts:
+    """Return the host facts in a text; parts that cannot be read become problems.
+
+    ``is_script`` reads it as a shell script: by what it sets.
+    """
     lines = _lines(text)
-    sections = tuple(_sections(lines, text, file))
+    sections = (Section("script", "", lines),) if is_script else tuple(_sections(lines, text, file))
     reading = [item for section in sections for item in _reading(section)]
     facts = tuple(item for item in reading if isinstance(item, HostFact))
     places = {fact.path: fact.place for fact in facts if fact.place is not None}

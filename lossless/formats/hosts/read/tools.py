@@ -5,6 +5,11 @@ netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); ms
 or a word with the number in parentheses); NVIDIA, Adaptive Retransmission: Parameters Control, Sample Usage, for
 mlxreg (a field, a bar, a number); lldpd ``-f keyvalue``; Mellanox/mlnx-tools sbin/cma_roce_tos and cma_roce_mode.
 
+A shell script that is named is read as what it sets, in the order of its lines; what hosts print holds before it.
+``niccli get_qos`` of Broadcom and ``lldptool`` print PFC, ETS and the application table: sources are intel/openlldp
+lldp_8021qaz_clif.c for ``lldptool``, and the outputs in ROCm's rdma tests for ``niccli``. ``Get-NetAdapterQos`` is that
+of MicrosoftDocs/windows-powershell-docs, module NetAdapter.
+
 The environment is that of ``nccl.conf``, of env files, or the output of ``env``. ``NCCL_IB_TIMEOUT`` and
 ``NCCL_IB_RETRY_CNT`` have defaults of 20 and 7 (NVIDIA/nccl src/transport/net_ib @5067397): where a file sets one of
 them, the other is known too. A variable that no file sets may still be set when a job is started.
@@ -13,15 +18,19 @@ them, the other is known too. A variable that no file sets may still be set when
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
 from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
+from lossless.ground.documents.text import ValuePlace
+from lossless.model.fabric.hosts import Ets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
+    from lossless.model.fabric.hosts import Tsa
 
 
 _ASSIGNED = re.compile(r"\s*(?:export\s++)?([A-Za-z_][A-Za-z0-9_]*+)\s*+=\s*+(.*)")
@@ -215,3 +224,196 @@ def ibv_devinfo(section: Section) -> Iterator[HostFact]:
     for line in section.lines:
         if match := _MTU.match(line.text):
             yield _said(section, "rdma_mtu", int(match[1]), line)
+
+
+_PAUSED = re.compile(r"\s*+PFC enabled:\s*+(none\s*+|[0-7][0-7,\s]*+)")
+_TC_OF = re.compile(r"([0-7]):([0-7])")
+_TSA_OF = re.compile(r"([0-7]):(ets|strict|vendor)")
+_SELECTED = re.compile(r"\s*+(Priority|Sel|DSCP):\s*+([0-9]{1,3})\s*+")
+_BY_DSCP = re.compile(r"\s*+priority:\s*+([0-7])\s++dscp:\s*+([0-9,\s]++)")
+_DSCP_SELECTOR = 5
+"""The selector of the application table for DSCPs (IEEE 802.1Q, table D-9)."""
+
+
+def application_table(section: Section) -> Reading:
+    """Yield PFC, ETS and the DSCP map of an interface as ``niccli get_qos`` and ``lldptool -t`` print them.
+
+    ``lldptool -t -n`` prints what the neighbor sends, which is a flaw: it is no setting of the host.
+    """
+    if section.words[:1] == ("lldptool",) and any(
+        word.startswith("-") and not word.startswith("--") and "n" in word for word in section.words[1:]
+    ):
+        yield SectionFlaw(
+            f"{section.title}: what the neighbor advertises, which is not read", _first(section)
+        )
+        return
+    priority_by_dscp: dict[int, int] = {}
+    first = None
+    entry: dict[str, int] = {}
+    for line in section.lines:
+        if match := _PAUSED.fullmatch(line.text):
+            paused = () if match[1].startswith("none") else tuple(sorted(map(int, _NUMBER.findall(match[1]))))
+            yield _said(section, "pfc", paused, line)
+        elif match := _SELECTED.fullmatch(line.text):
+            entry = {**(entry if match[1] != "Priority" else {}), match[1]: int(match[2])}
+            if entry.keys() == {"Priority", "Sel", "DSCP"} and entry["Sel"] == _DSCP_SELECTOR:
+                priority_by_dscp[entry["DSCP"]] = entry["Priority"]
+                first = first or line
+        elif match := _BY_DSCP.fullmatch(line.text):
+            priority_by_dscp |= {int(dscp): int(match[1]) for dscp in _NUMBER.findall(match[2])}
+            first = first or line
+    yield from _table_shares(section)
+    if first is not None and all(dscp < 64 for dscp in priority_by_dscp):
+        whole = tuple((dscp, priority_by_dscp.get(dscp, 0)) for dscp in range(64))
+        yield _said(section, "dscp_to_priority", whole, first)
+        yield _said(section, "trust", "dscp", first)._replace(rank=1)
+
+
+def _table_shares(section: Section) -> Iterator[HostFact]:
+    """Yield the ETS shares, the first of two tables: that of the interface stands before what it recommends."""
+    found: dict[str, SectionLine] = {}
+    for line in section.lines:
+        name = line.text.strip().partition(":")[0]
+        if name in ("PRIO_MAP", "TC Bandwidth", "TSA_MAP"):
+            found.setdefault(name, line)
+    if len(found) < 3:
+        return
+    tcs = {int(priority): int(tc) for priority, tc in _TC_OF.findall(found["PRIO_MAP"].text)}
+    kinds = {int(tc): kind for tc, kind in _TSA_OF.findall(found["TSA_MAP"].text)}
+    percent = [int(number) for number in re.findall(r"([0-9]{1,3})%", found["TC Bandwidth"].text)]
+    if len(tcs) == 8:
+        shares = Ets(
+            tuple(tcs[priority] for priority in range(8)),
+            tuple(_TSA[kinds.get(tc, "strict")] for tc in range(8)),
+            tuple(percent[tc] if tc < len(percent) else 0 for tc in range(8)),
+        )
+        yield _said(section, "ets", shares, found["PRIO_MAP"])
+
+
+_TSA: dict[str, Tsa] = {"ets": "ets", "strict": "strict", "vendor": "vendor"}
+_ADAPTER = re.compile(r"Name\s*+:\s*+(\S.*)")
+_FLOW_CONTROL = re.compile(
+    r"OperationalFlowControl\s*+:\s*+(?:Priority ([0-9,-]++) Enabled|(All Priorities Disabled))\s*+"
+)
+
+
+def adapter_qos(section: Section) -> Iterator[HostFact]:
+    """Yield the priorities with PFC of each adapter that ``Get-NetAdapterQos`` prints, where QoS is enabled."""
+    scope = section.scope
+    for line in section.lines:
+        if match := _ADAPTER.fullmatch(line.text.strip()):
+            scope = match[1]
+        elif match := _FLOW_CONTROL.fullmatch(line.text.strip()):
+            paused = tuple(sorted(_ranged(match[1]))) if match[1] else ()
+            yield HostFact(scope, "pfc", paused, (section.title, f"{scope} pfc"), line.place)
+
+
+def _ranged(text: str) -> set[int]:
+    """Return the priorities in a list with ranges: ``0-2,4``."""
+    parts = [part.split("-") for part in text.split(",") if part.strip("-")]
+    ends = [(int(part[0]), int(part[-1])) for part in parts if part[0].isdecimal() and part[-1].isdecimal()]
+    return {priority for start, end in ends if end < 8 for priority in range(start, end + 1)}
+
+
+_SHELL = re.compile(r"#![^\n]{0,80}\b(?:ba|da|z|k)?sh\b")
+_SETS = re.compile(
+    r"\b(?:mlnx_qos|cma_roce_tos)\s|/sys/class/infiniband/\S{1,64}/tc/"
+    r"|\b(?:NCCL|UCX|MORI)_[A-Z0-9_]{1,60}="
+)
+_OWN = "lossless-roce"
+"""A word in every script that this program renders: such a script is what an intent asks for."""
+_SET_IN_SCRIPT = re.compile(r"(?<![\w$-])([A-Za-z_][A-Za-z0-9_]*+)=")
+_SHELL_WORD = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s;\"'&|]*+")
+_WRITTEN = re.compile(r"echo\s++[\"']?([\w=. -]{1,40}?)[\"']?\s*+>\s*+(/sys/\S++)")
+
+
+def is_script(text: str) -> bool:
+    """Return whether a text is a shell script that sets up RDMA of a host or a job, and none that is rendered."""
+    return bool(_SHELL.match(text) and _SETS.search(text)) and _OWN not in text
+
+
+def script(section: Section) -> Reading:
+    """Yield the settings that a shell script makes, of rank 1, the last of each; an unknown variable is a flaw."""
+    last: dict[tuple[str, str], HostFact] = {}
+    for item in _settings_of(section):
+        if isinstance(item, HostFact):
+            last[item.scope, item.key] = item._replace(rank=1)
+        else:
+            yield item
+    yield from last.values()
+
+
+def _settings_of(section: Section) -> Reading:
+    values: dict[str, str] = {}
+    for line in section.lines:
+        text = line.text.strip()
+        if text.startswith("#"):
+            continue
+        for assigned in _SET_IN_SCRIPT.finditer(text):
+            name, value = assigned[1], _SHELL_WORD.match(text, assigned.end())
+            values[name] = _expanded(_bare(value[0] if value else ""), values)
+            if _OURS.match(name):
+                yield from _job_setting(section, name, values[name], line)
+        written = _WRITTEN.search(_expanded(text, values))
+        words = _expanded(text, values).split()
+        if written is not None:
+            yield from _written(section, written, line)
+        for command, settings in (("mlnx_qos", _mlnx_qos_command), ("cma_roce_tos", _cma_command)):
+            if command in words:
+                options = words[words.index(command) + 1 :]
+                if any("$" in word for word in options):
+                    yield SectionFlaw(f"{text}: a variable that is set elsewhere; not read", line.place)
+                else:
+                    yield from settings(section, options, line)
+
+
+def _expanded(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with the variables that the script has set so far."""
+    return re.sub(r"\$\{?([A-Za-z_]\w{0,60})\}?", lambda match: values.get(match[1], match[0]), text)
+
+
+def _job_setting(section: Section, name: str, value: str, line: SectionLine) -> Reading:
+    if "$" in value:
+        yield SectionFlaw(f"{name}: {value} is set elsewhere; not read", line.place)
+        return
+    yield _said(section, f"variable.{name}", (name, value), line)
+    yield from _meaning(section, name, value, line)
+
+
+def _written(section: Section, written: re.Match[str], line: SectionLine) -> Reading:
+    """Yield the meaning of a value that is written to a file below /sys."""
+    from lossless.formats.hosts.read import sysfs
+
+    stated = line._replace(text=f"{written[2]}={written[1]}")
+    for fact in sysfs.read(section._replace(lines=(stated,))):
+        yield fact._replace(place=line.place)
+
+
+def _mlnx_qos_command(section: Section, options: Sequence[str], line: SectionLine) -> Reading:
+    """Yield trust and PFC that ``mlnx_qos`` sets (Mellanox/mlnx-tools python/mlnx_qos @088fadb, options)."""
+    given = _options(options)
+    scope = given.get("-i", given.get("--interface", ""))
+    trust, pfc = given.get("--trust", ""), given.get("--pfc", given.get("-f", ""))
+    if trust in ("dscp", "pcp"):
+        yield HostFact(scope, "trust", trust, (section.title, "trust"), line.place)
+    flags = pfc.split(",")
+    if len(flags) == 8 and set(flags) <= {"0", "1"}:
+        paused = tuple(priority for priority, flag in enumerate(flags) if flag == "1")
+        yield HostFact(scope, "pfc", paused, (section.title, "pfc"), line.place)
+
+
+def _cma_command(section: Section, options: Sequence[str], line: SectionLine) -> Reading:
+    given = _options(options)
+    tos = given.get("-t", "")
+    if tos.isdecimal() and len(tos) < 4:
+        yield HostFact(given.get("-d", ""), "cma_tos", int(tos), (section.title, "cma_tos"), line.place)
+
+
+def _options(words: Sequence[str]) -> dict[str, str]:
+    """Return the options of a command with their values: ``-i eth0``, ``--trust=dscp``."""
+    split = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    return {name: value for name, value in pairwise(split) if name.startswith("-")}
+
+
+def _first(section: Section) -> ValuePlace:
+    return section.lines[0].place if section.lines else ValuePlace(0, 0, 0, 0)
