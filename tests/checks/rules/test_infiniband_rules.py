@@ -155,10 +155,31 @@ def test_engines_of_nvidias_are_known_there_alone() -> None:
     assert len(unchecked("IB015", *deployed)) == 1
 
 
-def test_an_engine_that_may_be_nvidias_is_not_checked() -> None:
-    deployed = conf("lmc 0\nrouting_engine pqft\n")
+@pytest.mark.parametrize("engine", ["pqft", "dfp2", "ar_torus", "kdor-hc", "auto", "nue"])
+def test_an_engine_of_one_flavor_is_not_checked_where_the_flavor_is_unknown(engine: str) -> None:
+    deployed = conf(f"lmc 0\nrouting_engine {engine}\n")
     assert drawn("IB015", *deployed) == []
     assert len(unchecked("IB015", *deployed)) == 1
+
+
+@pytest.mark.parametrize(
+    ("engine", "verdict"),
+    [
+        ("dfp2", "healthy"), ("ar_torus", "healthy"), ("ar_minhop", "healthy"), ("kdor-hc", "healthy"),
+        ("kdor-ghc", "healthy"), ("pqft", "healthy"), ("chain", "healthy"), ("auto", "healthy"),
+        ("dfp3", "unknown"), ("ar_lash", "unknown"), ("ar_dfp", "unknown"), ("spray", "unknown"),
+        ("updnn", "wrong"), ("AR_UPDN", "wrong"), ("ar_ftre", "wrong"), ("nue", "wrong"), ("1", "wrong"),
+    ],
+)  # fmt: skip
+def test_an_engine_of_nvidias_is_wrong_only_where_it_is_a_slip_or_one_of_upstream(
+    engine: str, verdict: str
+) -> None:
+    """An engine of a later release has a name that no list has: it is unknown, and render does not refuse it."""
+    document = intent(
+        flavour="nvidia", sharp="off", subnet_manager={"routing": {"engine": engine, "roots": "off"}}
+    )
+    severities = [finding.severity for finding in drawn("IB015", document)]
+    assert severities == {"healthy": [], "unknown": ["warning"], "wrong": ["error"]}[verdict]
 
 
 def test_a_wrong_engine_behind_a_right_one_is_a_warning() -> None:

@@ -32,6 +32,13 @@ def test_keys_that_may_be_nvidias_are_counted_and_not_checked() -> None:
     assert [rule.times for rule in unchecked("IB019", *deployed)] == [2]
 
 
+@pytest.mark.parametrize("key", ["vs_key_lease_period", "sm_db_dump", "force_link_speed_ext2"])
+def test_keys_of_nvidia_that_resemble_others_are_no_slips_of_them(key: str) -> None:
+    document = intent(flavour="nvidia", subnet_manager={"options": {key: "1"}})
+    assert drawn("IB019", document) == []
+    assert only("IB019", managed(options={key: "1"})).data == {"key": key}
+
+
 @pytest.mark.parametrize(
     ("key", "known"),
     [("virt_enabled", True), ("aguid_default_hop_limit", True), ("max_op_vlz", False), ("sm_prio", False)],

@@ -47,7 +47,10 @@ def test_each_flavour_has_keys_and_engines_that_the_other_has_not() -> None:
     assert {"nue_max_num_vls", "cc_cct"} <= upstream - nvidia
     assert {"sharp_enabled", "ar_sl_mask"} <= nvidia - upstream
     assert "ar_updn" not in engines("upstream")
-    assert set(engines("upstream")) < set(engines("nvidia"))
+    assert set(engines("upstream")) - set(engines("nvidia")) == {"nue"}
+    assert {"dfp", "dfp2", "ar_torus", "ar_minhop", "kdor-hc", "kdor-ghc", "pqft", "chain", "auto"} <= set(
+        engines("nvidia")
+    )
 
 
 def test_keys_that_protect_the_subnet_are_marked() -> None:

@@ -43,8 +43,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-OWN_SUPPORT = ("dfp", "dfp2", "file")
-"""Engines with a support for SHARP of their own, or with unknown support."""
+OWN_SUPPORT = ("dfp", "dfp2", "kdor-hc", "kdor-ghc", "pqft", "chain", "auto", "file")
+"""Engines with a support for SHARP of their own, or with unknown support.
+
+sharp_am knows trees, hypercubes and dragonfly+ (TopologyType in agg_types.h of sharp 3.6.0, ssbandjl/doca @cd5c46d).
+"""
 
 
 def check(subnet: Subnet) -> Results:

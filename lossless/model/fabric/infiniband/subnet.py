@@ -466,9 +466,8 @@ def known_keys(flavour: Flavour) -> tuple[str, ...]:
 
 
 def engines(flavour: Flavour) -> tuple[str, ...]:
-    """Return the known words of ``routing_engine`` of a flavor; NVIDIA's may support more."""
-    table = _table()[1]
-    return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
+    """Return the known words of ``routing_engine`` of a flavor; later releases of NVIDIA's may have more."""
+    return _table()[1][flavour]
 
 
 def taken(definition: Option, text: str) -> OptionValue:
