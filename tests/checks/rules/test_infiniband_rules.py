@@ -43,6 +43,29 @@ def test_a_managed_switch_can_run_the_manager() -> None:
 # --- links
 
 
+@pytest.mark.parametrize(
+    ("switch", "hca", "rate", "findings", "counted"),
+    [
+        ("nvidia-qm8700", "connectx-6", "EDR", 0, 0),
+        ("nvidia-qm9700", "connectx-7", "EDR", 0, 0),
+        ("nvidia-q3400", "connectx-8", "NDR", 0, 1),
+        ("nvidia-q3400", "connectx-7", "XDR", 1, 0),
+        ("nvidia-qm8700", "connectx-6", "NDR200", 2, 0),
+    ],
+)
+def test_a_slower_generation_is_unknown_where_no_source_states_it_and_a_faster_one_is_impossible(
+    switch: str, hca: str, rate: str, findings: int, counted: int
+) -> None:
+    tree = {"host_links": f"1 x {rate}", "uplinks": f"3 x {rate}"}
+    document = intent(
+        hardware={"switch": switch, "hca": hca}, topology={"fat_tree": tree, "hosts": None}, sharp="off",
+        subnet_manager={"hosts": [{"on": "host1", "priority": 2}, {"on": "host2", "priority": 1}]},
+        partitions={"storage": None},
+    )  # fmt: skip
+    kinds = {str(finding.data["product"]) for finding in drawn("IB006", document)}
+    assert (len(kinds), len(unchecked("IB006", document))) == (findings, counted)
+
+
 @pytest.mark.parametrize("switch", ["nvidia-qm9700", "nvidia-qm9790"])
 def test_a_switch_of_ndr_has_four_ports_of_hdr100_a_cage(switch: str) -> None:
     plain: dict[str, Any] = {"hardware": {"switch": switch, "hca": "connectx-6"}, "sharp": "off"}

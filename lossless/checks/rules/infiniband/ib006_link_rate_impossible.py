@@ -6,7 +6,7 @@ Subject: subnet
 ## What it does
 Compares the rate of every link with the rates of the adapter and of the switch at its ends, split ports (HDR100,
 NDR200) included, and the ports that links need of a switch with those it has. A port is a logical one: an OSFP cage has
-two.
+two. Slower generations than those of a product's profile are counted as not checked: no public source states them.
 
 ## Why it breaks a lossless fabric
 A link runs at the fastest rate that both ends have: half of the planned rate, or less. The fabric is then
@@ -67,16 +67,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, links, switches
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import Unknown
+from lossless.model.fabric.infiniband.qos_policy import RATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.qos_policy import Rate
     from lossless.model.fabric.infiniband.subnet import Subnet, SubnetLink, SubnetPortDemand, SubnetSwitch
 
 
@@ -94,7 +96,7 @@ def check(subnet: Subnet) -> Results:
     )
     for (name, _), of_place in lacking.items():
         profile, origin = nodes[name].profile, nodes[name].hardware_origin
-        yield _link_rate_impossible(of_place[0], name, profile.product, tuple(profile.ports), origin)
+        yield _lacking(of_place[0], name, profile.product, tuple(profile.ports), origin)
     yield from _adapters(subnet)
     impossible = {name for name, _ in lacking}
     for name, demand in grouped((demand.switch, demand) for demand in subnet.demand).items():
@@ -107,9 +109,22 @@ def _adapters(subnet: Subnet) -> Iterator[Violation]:
     for link in links(subnet):
         hca = adapters.get(link.b)
         if hca is not None and link.rate.name not in hca.profile.rates:
-            yield _link_rate_impossible(
-                link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin
-            )
+            yield _lacking(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
+
+
+def _lacking(
+    link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hardware: Origin
+) -> Violation | MissingInput:
+    """Return the violation of a rate that a product cannot have; a missing input for one slower than those it has."""
+    if _lane_bps(link.rate) > max(_lane_bps(RATES[rate]) for rate in rates):
+        return _link_rate_impossible(link, name, product, rates, hardware)
+    return MissingInput(
+        f"whether {_a(product)} has ports of {link.rate.name}, and how many: no public figure"
+    )
+
+
+def _lane_bps(rate: Rate) -> int:
+    return rate.bits_per_second // rate.lanes
 
 
 def _link_rate_impossible(

@@ -30,8 +30,15 @@ from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.infiniband.subnet import Membership
 
-RateName = Literal["HDR100", "HDR", "NDR200", "NDR", "XDR"]
-RATE_GBPS: dict[RateName, int] = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
+RateName = Literal["EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
+RATE_GBPS: dict[RateName, int] = {
+    "EDR": 100,
+    "HDR100": 100,
+    "HDR": 200,
+    "NDR200": 200,
+    "NDR": 400,
+    "XDR": 800,
+}
 """InfiniBand link rates by name, slowest generation first, in Gb/s one way."""
 RATE_NAMES: tuple[str, ...] = tuple(RATE_GBPS)
 _LINKS = re.compile(rf"{BLANKS}([0-9]{{1,{units.LONGEST_QUANTITY}}}){BLANKS}[x×]{BLANKS}(\S+){BLANKS}")
@@ -54,7 +61,7 @@ def _rated_links(value: object) -> tuple[int, str]:
 
 def _meant(rate: str) -> str:
     """Return a hint for messages: the names of a rate in b/s or as ``NDR400``, else similar or all names."""
-    in_gbps = re.fullmatch(r"[HNX]DR([0-9]{3})", rate)
+    in_gbps = re.fullmatch(r"[EHNX]DR([0-9]{3})", rate)
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)
     except QuantityError:
