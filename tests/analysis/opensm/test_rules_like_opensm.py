@@ -11,8 +11,7 @@ from lossless.analysis.opensm.check import check_with_opensm
 from lossless.analysis.opensm.run import ibsim_fabric, live, sweep, sweep_of
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.documentation import rule_of
-from lossless.checks.rules.infiniband.partitions import key_tables
-from lossless.checks.rules.infiniband.subnet_queries import vl_of
+from lossless.checks.rules.infiniband.subnet_queries import key_tables, vl_of
 from lossless.checks.rules.registry import load
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.ground.basics.records import Unknown

@@ -8,8 +8,7 @@ import pytest
 
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.infiniband import ib004_lanes_insufficient, ib006_link_rate_impossible
-from lossless.checks.rules.infiniband.partitions import holds_key, key_tables
-from lossless.checks.rules.infiniband.subnet_queries import folding, sl2vl, vl_of
+from lossless.checks.rules.infiniband.subnet_queries import folding, holds_key, key_tables, sl2vl, vl_of
 from lossless.formats.intent.infiniband.document import load_subnet
 from lossless.formats.intent.resolve.infiniband.subnet import resolve_subnet
 from lossless.ground.basics.records import Unknown

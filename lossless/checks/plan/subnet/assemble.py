@@ -34,8 +34,7 @@ from lossless.checks.plan.subnet.mixtures import (
     unserved,
     used_levels,
 )
-from lossless.checks.rules.infiniband.partitions import base_of, key_tables
-from lossless.checks.rules.infiniband.subnet_queries import number, value
+from lossless.checks.rules.infiniband.subnet_queries import base_of, key_tables, number, value
 from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple

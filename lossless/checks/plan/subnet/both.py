@@ -21,15 +21,19 @@ from lossless.checks.plan.subnet.mixtures import (
     serves,
     used_levels,
 )
-from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, by_key, key_tables, wanted_key
 from lossless.checks.rules.infiniband.subnet_queries import (
     DROPPED,
+    FULL_MEMBER,
+    base_of,
+    by_key,
     hcas,
     hosts,
     is_on,
+    key_tables,
     operational_vls,
     sl2vl,
     vl_of,
+    wanted_key,
 )
 from lossless.checks.rules.registry import rules_for
 from lossless.formats.device_files.infiniband import subnet_files

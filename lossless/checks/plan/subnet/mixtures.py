@@ -15,10 +15,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.routing.infiniband.credit_loops import OWN_LEVELS, mixed_verdict
-from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, key_tables
 from lossless.checks.rules.infiniband.subnet_queries import (
+    FULL_MEMBER,
+    base_of,
     folding,
     is_on,
+    key_tables,
     number,
     operational_vls,
     value,

@@ -40,8 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import is_of_hosts
-from lossless.checks.rules.infiniband.subnet_queries import partitions
+from lossless.checks.rules.infiniband.subnet_queries import is_of_hosts, partitions
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 

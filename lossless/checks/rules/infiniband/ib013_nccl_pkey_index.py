@@ -47,8 +47,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, tables_of_jobs, wanted_key
-from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, is_on, partitions
+from lossless.checks.rules.infiniband.subnet_queries import (
+    FULL_MEMBER,
+    NO_PARTITIONS,
+    base_of,
+    is_on,
+    partitions,
+    tables_of_jobs,
+    wanted_key,
+)
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 from lossless.model.fabric.infiniband.subnet import c_number

@@ -38,8 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import by_key
-from lossless.checks.rules.infiniband.subnet_queries import hcas, master, number
+from lossless.checks.rules.infiniband.subnet_queries import by_key, hcas, master, number
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:

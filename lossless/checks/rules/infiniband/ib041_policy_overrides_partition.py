@@ -37,8 +37,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.partitions import holds_key
-from lossless.checks.rules.infiniband.subnet_queries import QOS_UNTOLD, is_on, partitions, qos_untold
+from lossless.checks.rules.infiniband.subnet_queries import (
+    QOS_UNTOLD,
+    holds_key,
+    is_on,
+    partitions,
+    qos_untold,
+)
 from lossless.checks.rules.locations import beside
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT, policy_of
 from lossless.model.fabric.infiniband.subnet import c_number

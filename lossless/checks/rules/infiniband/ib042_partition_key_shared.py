@@ -47,7 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import by_key, free_key
+from lossless.checks.rules.infiniband.subnet_queries import by_key, free_key
 from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:

@@ -44,8 +44,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, tables_of_jobs, wanted_key
-from lossless.checks.rules.infiniband.subnet_queries import hcas
+from lossless.checks.rules.infiniband.subnet_queries import (
+    FULL_MEMBER,
+    base_of,
+    hcas,
+    tables_of_jobs,
+    wanted_key,
+)
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY

@@ -60,10 +60,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import by_key, holds_key
 from lossless.checks.rules.infiniband.subnet_queries import (
     NO_PARTITIONS,
     QOS_UNTOLD,
+    by_key,
+    holds_key,
     is_on,
     partitions,
     qos_untold,
