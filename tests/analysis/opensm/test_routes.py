@@ -13,6 +13,9 @@ from lossless.analysis.opensm.decide import routes_in
 from lossless.analysis.opensm.run import ibsim_fabric, sweep, sweep_of
 from lossless.analysis.routing.infiniband.credit_loops import roots_of, routes_verdict, subnet_verdict
 from lossless.analysis.routing.infiniband.engines import detected_roots, dor, minhop, subnet_graph, updn
+from lossless.checks.rules.base import Violation
+from lossless.checks.rules.registry import load
+from lossless.ground.basics.records import Unknown
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 from tests.torus_file import NAME, torus_lines
 
@@ -151,3 +154,33 @@ def test_without_its_lanes_torus_2qos_would_loop_and_with_them_it_does_not(tools
     made = torus((5, 5), 2, "torus-2QoS", qos="TRUE")
     found = check_with_opensm(tools, made, files_for(made))
     assert found.credits.why.endswith("its VLs break every credit loop")
+
+
+SIDES = [(one, other) for one in range(2, 7) for other in range(one, 7)]
+GROUPS = [(groups, width) for groups in range(2, 7) for width in range(2, 7)]
+
+
+@pytest.mark.parametrize("engine", ["dor", "minhop"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *(pytest.param(partial(torus, sides, 1), id=f"torus {sides}") for sides in SIDES),
+        *(pytest.param(partial(dragonfly, *of, 1), id=f"dragonfly {of}") for of in GROUPS),
+    ],
+)
+def test_rules_claim_a_credit_loop_where_opensm_has_one_and_nowhere_else(
+    shape: Callable[[str], Subnet], engine: str, tools: Tools, tmp_path: Path
+) -> None:
+    subnet = shape(engine)
+    assert not isinstance(subnet.shape, Unknown)
+    graph, files = graph_of(subnet), files_for(subnet)
+    configuration = write_files(tmp_path, files, files["opensm.conf"])
+    ran = sweep(tools, ibsim_fabric(subnet), configuration, tmp_path, seat_of(subnet))
+    dumped = routes_in(ran.text("opensm-lfts.dump"), graph, subnet)
+    theirs = routes_verdict(graph, dumped, engine, "dumped").state
+    assert theirs in ("loop", "free")
+    # Of a dragonfly+ IB002 says only that nothing keeps it free of cycles.
+    codes = ("IB020", "IB002") if subnet.shape.kind == "torus" else ("IB020",)
+    for code in codes:
+        found = [it for it in load(code).check(subnet) if isinstance(it, Violation)]
+        assert bool(found) is (theirs == "loop"), code

@@ -7,7 +7,7 @@ Subject: subnet
 Compares the engine with the declared shape. It is an error where opensm is known to fall back to minhop (ftree on a
 torus, updn without roots on any shape but a tree, torus-2QoS on any shape but a torus), or where shortest paths on a
 ring of five or more close a cycle; otherwise a warning, and information where a fat tree is routed by plain shortest
-paths.
+paths. A torus whose shortest paths are computed and have no credit loop, as those of dor on rings of three, is healthy.
 
 ## Why it breaks a lossless fabric
 On a torus, shortest paths in one direction of a ring form a credit loop: once its buffers are full no packet moves
@@ -74,6 +74,8 @@ NVIDIA's.
 - opensm 3.3.23 on a simulated fabric, run: on a torus `ERR AB2B: Found more than one root` (ftree) and `disabling
   UPDN algorithm, no root nodes were found`, on a dragonfly+ the latter; then `minhop tables configured on all
   switches`
+- the same, run on all tori of two dimensions with sides of 2 to 6: dor has a credit loop where a side is 4 or more,
+  and none on sides of 2 and 3
 - opensm(8), of opensm 3.3.23, ROUTING
 - torus-2QoS(8), of opensm 3.3.23
 """
@@ -82,6 +84,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, OWN_ENGINE, shape
 from lossless.checks.rules.locations import beside
@@ -96,6 +99,7 @@ SHORTEST_PATHS = ("minhop", "sssp", "dor")
 """Engines that do not prevent credit loops; dor has none on meshes, but on rings: opensm(8)."""
 ANYWHERE = ("lash", "dfsssp", "nue", "dnup")
 """Engines that route any topology: opensm(8)."""
+_NO_RELAY = 3
 CYCLE = 5
 """The shortest ring on which shortest paths always close a cycle: each switch then sends two hops one way."""
 
@@ -149,13 +153,18 @@ def _tree(_subnet: Subnet, _topology: SubnetShape, engine: str) -> tuple[Severit
 
 
 def _torus(subnet: Subnet, topology: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
+    severity: Severity
     if engine == "ftree":
         return "error", "cannot route a torus: opensm takes minhop instead", "torus-2QoS"
     if engine == "updn" and subnet.routing.roots is None:
         return "error", "finds no roots in a torus: opensm takes minhop instead", "torus-2QoS"
     if engine in SHORTEST_PATHS:
-        severity: Severity = "error" if max(topology.sides) >= CYCLE else "warning"
-        return severity, f"has credit loops on rings of {max(topology.sides)}", "torus-2QoS"
+        ring, verdict = max(topology.sides), subnet_verdict(subnet).state
+        # On a ring of three each switch is next to the others, so that dor never takes two hops along one side.
+        if verdict == "free" or (verdict == "unproven" and engine == "dor" and ring <= _NO_RELAY):
+            return None
+        severity, verb = ("error", "has") if ring >= CYCLE else ("warning", "can have")
+        return severity, f"{verb} credit loops on a torus with sides of {ring}", "torus-2QoS"
     return None
 
 
