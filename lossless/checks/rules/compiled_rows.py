@@ -148,6 +148,7 @@ ROWS = (
     RuleRow("IB044", "infiniband.ib044_both_members_full_only", ("subnet",)),
     RuleRow("IB045", "infiniband.ib045_policy_names_nothing", ("subnet",)),
     RuleRow("IB046", "infiniband.ib046_job_ignores_path_level", ("subnet",)),
+    RuleRow("IB047", "infiniband.ib047_job_variable_unfit", ("subnet",)),
     RuleRow("IBC001", "subnet_counters.ibc001_discards_under_congestion", ("running device",)),
     RuleRow("IBC003", "subnet_counters.ibc003_cable_bad", ("running device",)),
     RuleRow("IBC004", "subnet_counters.ibc004_manager_silent", ("running device",)),

@@ -92,6 +92,20 @@ class Variable(NamedTuple):
     origin: Origin
 
 
+VARIABLE_RANGES: dict[str, tuple[int, int]] = {
+    "NCCL_IB_TIMEOUT": (0, 31),
+    "NCCL_IB_RETRY_CNT": (0, 7),
+    "NCCL_IB_SL": (0, 15),
+    "NCCL_IB_QPS_PER_CONNECTION": (1, 128),
+    "UCX_IB_SL": (0, 15),
+}
+"""Least and greatest value of variables of jobs that become fields of a queue pair.
+
+Timeouts have five bits, retries three, service levels four (InfiniBand specification 1.2.1, 9.7.5.1.3, 9.7.6.1.3,
+5.2.2); queue pairs: NVIDIA/nccl src/transport/net_ib @5067397.
+"""
+
+
 class ManagedFabric(NamedTuple):
     """The declaration of a fabric that a cloud provider operates.
 

@@ -83,7 +83,7 @@ def test_a_switch_of_ndr_has_four_ports_of_hdr100_a_cage(switch: str) -> None:
 # --- routing
 
 
-def torus(*sides: int, engine: str, **more: Any) -> Document:
+def torus(*sides: int, engine: str, options: dict[str, int] | None = None, **more: Any) -> Document:
     """Return a torus that is routed by an engine."""
     shape = {"sides": list(sides), "links": "1 x NDR", "hosts_per_switch": 1, "host_links": "1 x NDR"}
     place = [f"sw-{'-'.join(['1'] * (len(sides) - 1) + [str(number)])}" for number in (1, 2)]
@@ -93,10 +93,8 @@ def torus(*sides: int, engine: str, **more: Any) -> Document:
     }
     topology = {"fat_tree": None, "torus": shape, "hosts": {**hosts, "storage1": None}}
     parts = {"storage": None}
-    routing = {"engine": engine, "roots": "off"}
-    return intent(
-        topology=topology, subnet_manager={"routing": routing}, sharp="off", partitions=parts, **more
-    )
+    manager = {"routing": {"engine": engine, "roots": "off"}, "options": options}
+    return intent(topology=topology, subnet_manager=manager, sharp="off", partitions=parts, **more)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def torus(*sides: int, engine: str, **more: Any) -> Document:
         (torus(4, 3, engine="updn"), "error"),
         (torus(5, 3, engine="minhop"), "error"),
         (torus(5, 3, engine="dor"), "error"),
-        (torus(3, 3, engine="dor"), "warning"),
+        (torus(4, 3, engine="dor"), "warning"),
         (managed(routing={"engine": "torus-2QoS", "roots": "off"}), "error"),
         (managed(routing={"engine": "minhop", "roots": "off"}), "info"),
     ],
@@ -116,6 +114,12 @@ def test_an_engine_that_does_not_fit_is_as_grave_as_what_becomes_of_it(
 ) -> None:
     found = lint_documents([document], Options(select=("IB002",)))
     assert [finding.severity for finding in found.findings] == [severity]
+
+
+@pytest.mark.parametrize("more", [{}, {"lmc": 1}])
+def test_dor_has_no_credit_loop_on_rings_of_three(more: dict[str, int]) -> None:
+    document = torus(3, 3, engine="dor", options=more)
+    assert drawn("IB002", document) == drawn("IB020", document) == []
 
 
 @pytest.mark.parametrize("engine", ["lash", "nue", "dfsssp"])
@@ -580,7 +584,7 @@ def test_managers_of_sharp_are_on_a_server_of_their_own() -> None:
     assert only("IB008", intent(subnet_manager={"hosts": on_leaf}, sharp={"manager": "leaf1"})).elements == (
         "leaf1",
     )
-    waiting = only("IB008", managed(hosts=standby))
+    waiting = only("IB008", intent(subnet_manager={"hosts": standby}, sharp={"manager": "sm1"}))
     assert (waiting.severity, waiting.data["node"]) == ("warning", "leaf1")
     resting = {"manager": "host1", "exclude": ["host1"]}
     assert only("IB008", intent(subnet_manager={"hosts": at_work}, sharp=resting)).severity == "warning"
@@ -593,3 +597,114 @@ def test_managers_of_sharp_are_on_a_server_of_their_own() -> None:
 
 def test_the_trees_and_levels_of_sharp_that_is_off_do_not_matter() -> None:
     assert drawn("IB010", intent(sharp="off")) == drawn("IB011", intent(sharp="off")) == []
+
+
+# --- SHARP as one thing
+
+
+UFM = {"flavour": "nvidia", "subnet_manager": {"manager": "ufm"}}
+
+
+@pytest.mark.parametrize("key", ["true", "false"])
+@pytest.mark.parametrize("sharp", [{"manager": "sm1"}, "off"])
+def test_ufm_starts_sharp_where_it_is_declared_and_nowhere_else(key: str, sharp: Any) -> None:
+    manager = {"manager": "ufm", "ufm": {"Sharp": {"sharp_enabled": key}}}
+    found = drawn("IB038", intent(flavour="nvidia", subnet_manager=manager, sharp=sharp))
+    assert (found == []) is ((key == "true") == (sharp != "off"))
+    assert all(finding.related[0].origin.path == ("sharp",) for finding in found)
+
+
+def test_sharp_and_ufm_need_nvidias_opensm() -> None:
+    sharp = {"manager": "sm1"}
+    assert only("IB038", intent(sharp=sharp)).related[0].origin.path == ("flavour",)
+    assert only("IB038", managed(manager="ufm")).origin.path == ("subnet_manager", "manager")
+    assert drawn("IB038", intent(flavour="nvidia", sharp=sharp)) == drawn("IB038", intent(**UFM)) == []
+    assert drawn("IB038", intent()) == []
+
+
+def test_opensm_that_turns_sharp_on_needs_an_aggregation_manager() -> None:
+    turned_on = {"flavour": "nvidia", "subnet_manager": {"options": {"sharp_enabled": 2}}}
+    assert only("IB038", intent(**turned_on, sharp=None)).severity == "warning"
+    assert drawn("IB038", *conf("routing_engine updn\nsharp_enabled 2\n")) == []
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "codes"),
+    [
+        ("max_tree_radix", 16, []), ("max_tree_radix", 252, []), ("max_tree_radix", 15, ["IB017"]),
+        ("max_tree_radix", 253, ["IB017"]), ("ib_qpc_sl", 15, []), ("ib_qpc_sl", 16, ["IB017"]),
+        ("dynamic_tree_algorithm", 1, []), ("max_tress_to_build", 5, ["IB019"]), ("of_a_later_one", 5, []),
+    ],
+)  # fmt: skip
+def test_keys_of_the_aggregation_manager_exist_and_have_values_of_their_ranges(
+    key: str, value: int, codes: list[str]
+) -> None:
+    document = intent(flavour="nvidia", sharp={"manager": "sm1", "settings": {key: value}})
+    found = [finding for code in ("IB017", "IB019") for finding in drawn(code, document)]
+    assert [finding.code for finding in found] == codes
+    assert all(finding.origin.path == ("sharp", "settings", key) for finding in found)
+
+
+# --- jobs
+
+
+def jobs(sharp: Any = "off", **variables: Any) -> Document:
+    """Return the base with variables of jobs, beside SHARP on NVIDIA's OpenSM or none."""
+    return intent(flavour="nvidia", sharp=sharp, jobs={"environment": variables})
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "severity"),
+    [
+        ("NCCL_IB_DISABLE", 0, None), ("NCCL_IB_DISABLE", 1, "error"), ("NCCL_NET", "IB", None),
+        ("NCCL_NET", "Socket", "error"), ("NCCL_IB_TIMEOUT", 31, None), ("NCCL_IB_TIMEOUT", 32, "error"),
+        ("NCCL_IB_RETRY_CNT", 7, None), ("NCCL_IB_RETRY_CNT", 8, "error"), ("NCCL_IB_HCA", "mlx5", None),
+        ("NCCL_IB_HCA", "=mlx5_0:1", None), ("NCCL_IB_HCA", "=mlx5", "error"), ("NCCL_IB_HCA", "mlx5_7", "error"),
+        ("NCCL_IB_HCA", "=mlx5_0,mlx5_7", "warning"), ("NCCL_IB_HCA", "^mlx5_7", None),
+        ("UCX_NET_DEVICES", "mlx5_0:1,eth0", None), ("UCX_NET_DEVICES", "mlx5_3:1", "error"),
+        ("NCCL_COLLNET_ENABLE", 1, "warning"), ("NCCL_COLLNET_ENABLE", 0, None),
+        ("SHARP_COLL_ENABLE_SAT", 1, "warning"),
+    ],
+)  # fmt: skip
+def test_variables_of_jobs_fit_the_subnet(variable: str, value: Any, severity: str | None) -> None:
+    found = drawn("IB047", jobs(**{variable: value}))
+    assert [finding.severity for finding in found] == ([] if severity is None else [severity])
+
+
+def test_jobs_reduce_in_switches_where_sharp_is_on() -> None:
+    on = {"manager": "sm1"}
+    assert drawn("IB047", jobs(on, NCCL_COLLNET_ENABLE=1, SHARP_COLL_ENABLE_SAT=1)) == []
+    assert only("IB047", jobs(on, NCCL_COLLNET_ENABLE=0)).related[0].origin.path == ("sharp",)
+    assert only("IB047", jobs(None, NCCL_COLLNET_ENABLE=1)).related[0].origin.path == ("subnet_manager",)
+
+
+def test_a_partition_of_jobs_has_a_host_that_computes() -> None:
+    others = {"pkey": 4, "members": {"full": "@compute"}}
+    parts = {"compute": {"members": {"full": "@storage"}}, "other": others}
+    assert len(only("IB043", intent(partitions=parts, jobs={"environment": None})).elements) == 8
+    shared = {"compute": {"members": {"full": "host[1-2]"}}, "other": others}
+    assert drawn("IB043", intent(partitions=shared, jobs={"environment": None})) == []
+
+
+def test_managers_do_not_die_together() -> None:
+    double = {"sm1": {"at": ["leaf1", "leaf2"], "links": "2 x NDR"}}
+    both = [{"on": "sm1:mlx5_0", "priority": 10}, {"on": "sm1:mlx5_1", "priority": 5, "standby": True}]
+    topology = {"hosts": double}
+    assert only("IB001", intent(topology=topology, subnet_manager={"hosts": both})).data == {"node": "sm1"}
+    third = [*both, {"on": "sm2", "priority": 4, "standby": True}]
+    assert drawn("IB001", intent(topology=topology, subnet_manager={"hosts": third})) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "storage", "starved"),
+    [
+        (255, {"high": None, "low": 32}, [0, 2]),
+        (255, {"high": 32}, [0]),
+        (254, {"high": None, "low": 32}, None),
+    ],
+)
+def test_a_level_of_the_low_table_waits_for_those_of_a_high_table_without_limit(
+    limit: int, storage: dict[str, int | None], starved: list[int] | None
+) -> None:
+    found = drawn("IB027", intent(qos={"high_limit": limit, "levels": {"storage": storage}}))
+    assert [finding.data["starved"] for finding in found] == ([] if starved is None else [starved])

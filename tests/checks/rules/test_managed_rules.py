@@ -36,6 +36,16 @@ CASES = {
     "a plugin's settings on another machine": ("gcp", "NCCL_FASTRAK_NUM_FLOWS: 2", ULTRA, {"MGD002"}),
     "what Google's profile sets": ("gcp", "NCCL_FASTRAK_NUM_FLOWS: 4", MEGA, {"MGD003"}),
     "a ToS byte for Google's switches": ("gcp", "NCCL_IB_TC: 106", ULTRA, {"MGD003"}),
+    "NCCL's InfiniBand transport off on InfiniBand": ("azure", "NCCL_IB_DISABLE: 1", "", {"MGD002"}),
+    "and left on": ("azure", "NCCL_IB_DISABLE: 0", "", set()),
+    "sockets": ("azure", "NCCL_NET: Socket", "", {"MGD002"}),
+    "another provider on EFA": ("efa", "FI_PROVIDER: tcp", "", {"MGD002"}),
+    "EFA's own provider": ("efa", "FI_PROVIDER: efa", "", set()),
+    "no plugin on EFA": ("efa", "NCCL_NET_PLUGIN: none", "", {"MGD002"}),
+    "its plugin": ("efa", "NCCL_NET_PLUGIN: ofi", "", set()),
+    "more retries than a queue pair can count": ("azure", "NCCL_IB_RETRY_CNT: 8", "", {"MGD002"}),
+    "as many as it can": ("azure", "NCCL_IB_RETRY_CNT: 7", "", set()),
+    "a timeout of six bits": ("gcp", "NCCL_IB_TIMEOUT: 40", ULTRA, {"MGD002"}),
     "what nobody else has a say in": ("efa", "NCCL_DEBUG: WARN", "", set()),
 }
 

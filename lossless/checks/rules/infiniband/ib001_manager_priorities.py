@@ -5,7 +5,7 @@ Subject: subnet
 
 ## What it does
 Compares the priorities of the subnet managers with their declared roles: the master must have the highest, and alone.
-Reports where no other manager is on standby; UFM manages its own standby.
+Reports where no other manager is on standby, and where all run on the host of the master; UFM manages its own standby.
 
 ## Why it breaks a lossless fabric
 Managers choose the master by priority, and by the lower GUID where priorities are equal. A standby that outranks the
@@ -31,6 +31,15 @@ subnet_manager:
 subnet_manager:
   hosts:
     - {on: sm1, priority: 10}   # <- here
+```
+
+```yaml intent base=infiniband
+topology:
+  hosts: {sm1: {at: [leaf1, leaf2], links: 2 x NDR}}
+subnet_manager:
+  hosts:
+    - {on: "sm1:mlx5_0", priority: 10}
+    - {on: "sm1:mlx5_1", priority: 5, standby: true}   # <- here
 ```
 
 ## Good
@@ -82,6 +91,20 @@ def check(subnet: Subnet) -> Results:
         yield from _compared(master_host, other)
     if not others and subnet.manager != "ufm":
         yield _alone(master_host)
+    if others and all(other.node == master_host.node for other in others):
+        yield _together(master_host, others)
+
+
+def _together(master_host: ManagerHost, others: list[ManagerHost]) -> Violation:
+    return Violation(
+        origin=others[0].origin,
+        message=f"all managers run on {master_host.node}: none takes over when it dies",
+        help="run the standby on another host",
+        elements=(str(master_host.node),),
+        data={"node": str(master_host.node)},
+        related=(RelatedPlace(master_host.origin, "the manager that is meant to be the master"),),
+        severity="warning",
+    )
 
 
 def _compared(master_host: ManagerHost, other: ManagerHost) -> Iterator[Violation]:

@@ -14,11 +14,13 @@ NVIDIA requires a dedicated server for both, which is no compute node, and that 
 
 ## Bad
 ```yaml intent base=infiniband
+flavour: nvidia
 sharp:
   manager: sm2   # <- here
 ```
 
 ```yaml intent base=infiniband
+flavour: nvidia
 subnet_manager:
   hosts:
     - {on: leaf1, priority: 10}
@@ -29,6 +31,7 @@ sharp:
 
 ## Good
 ```yaml intent base=infiniband
+flavour: nvidia
 sharp:
   manager: sm1
 ```

@@ -12,6 +12,7 @@ or its reductions go over the hosts.
 
 ## Bad
 ```yaml intent base=infiniband
+flavour: nvidia
 subnet_manager:
   hosts:
     - {on: host1, priority: 10}   # <- here
@@ -21,6 +22,7 @@ sharp: {manager: host1}
 
 ## Good
 ```yaml intent base=infiniband
+flavour: nvidia
 subnet_manager:
   hosts:
     - {on: sm1, priority: 10}

@@ -12,14 +12,17 @@ its log alone: its reductions take twice the traffic, on links that were planned
 
 ## Bad
 ```yaml intent base=infiniband
+flavour: nvidia
 sharp:
+  manager: sm1
   jobs: 4
   trees: 1   # <- here
 ```
 
 ## Good
 ```yaml intent base=infiniband
-sharp: {jobs: 4, trees: 4}
+flavour: nvidia
+sharp: {manager: sm1, jobs: 4, trees: 4}
 ```
 
 ## Fix

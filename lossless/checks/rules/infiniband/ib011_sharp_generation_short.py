@@ -12,13 +12,16 @@ where jobs count on more, they fall back to the hosts.
 
 ## Bad
 ```yaml intent base=infiniband
+flavour: nvidia
 sharp:
+  manager: sm1
   needs: 4   # <- here
 ```
 
 ## Good
 ```yaml intent base=infiniband
-sharp: {needs: 3}
+flavour: nvidia
+sharp: {manager: sm1, needs: 3}
 ```
 
 ## Fix

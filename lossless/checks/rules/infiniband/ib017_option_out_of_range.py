@@ -1,4 +1,4 @@
-"""A value of opensm.conf must have a meaning in its field.
+"""A value of opensm.conf or sharp_am.cfg must have a meaning in its field.
 
 Severity: error
 Fix: unsafe
@@ -6,7 +6,8 @@ Subject: subnet
 
 ## What it does
 Compares numbers and words with the values that opensm accepts, where it checks them, and with the width of the field in
-the packet, where it does not; with `qos TRUE`, tables of arbitration too.
+the packet, where it does not; with `qos TRUE`, tables of arbitration too. Of sharp_am.cfg it compares the keys whose
+ranges are known, as `max_tree_radix` (16 to 252).
 
 ## Why it breaks a lossless fabric
 opensm replaces a refused value by a default of its own, and sends unchecked values unchanged. `max_op_vls` is a code
@@ -27,6 +28,14 @@ max_op_vls 4
 qos_vlarb_high 0:64,1:300   # <- here
 ```
 
+```yaml intent base=infiniband
+flavour: nvidia
+sharp:
+  manager: sm1
+  settings:
+    max_tree_radix: 300   # <- here
+```
+
 ## Good
 ```conf opensm base=none
 max_op_vls 4
@@ -45,6 +54,8 @@ State a value of the range that the message names.
 - opensm 3.3.23, run: of `qos_vlarb_high 15:4,1:300` it warns that lane and weight are out of range, of 71 pairs that
   those beyond 64 are dropped
 - the file that `opensm -c` of 3.3.23 writes: of vl_stall_count and leaf_vl_stall_count, zero is undefined
+- sharp 3.6.0, agg_types.h (MAX_TREE_RADIX), in ssbandjl/doca @cd5c46d; profiles/opensm/options.toml names those of the
+  other ranges of sharp_am.cfg
 - InfiniBand specification 1.2.1, PortInfo (OperationalVLs, HOQLife, VLStallCount, SubnetTimeOut), SwitchInfo
   (LifeTimeValue)
 """
@@ -57,7 +68,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import ARBITRATION_TABLES, is_on, set_to, stated
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.qos_policy import OPERATIONAL_VLS
-from lossless.model.fabric.infiniband.subnet import c_number, taken
+from lossless.model.fabric.infiniband.subnet import c_number, sharp_range, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,7 +85,7 @@ _ELSEWHERE = frozenset({"sharp_enabled"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per value of opensm.conf that opensm replaces or cuts, or that has no meaning in its field."""
+    """Yield a violation per value of a file that its reader replaces, or that has no meaning in its field."""
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:
             continue
@@ -85,6 +96,19 @@ def check(subnet: Subnet) -> Results:
             yield from _unchecked(setting, option, loaded.value)
         elif option.key.endswith(ARBITRATION_TABLES) and is_on(subnet, "qos") and setting.text != "(null)":
             yield from _pairs(setting)
+    for setting in subnet.sharp.settings if subnet.sharp is not None else ():
+        limits, count = sharp_range(setting.key), c_number(setting.text)
+        if limits is not None and count is not None and not limits[0] <= count <= limits[1]:
+            yield _of_sharp(setting, count, limits)
+
+
+def _of_sharp(setting: ManagerSetting, number: int, limits: tuple[int, int]) -> Violation:
+    return Violation(
+        origin=setting.origin,
+        message=f"{setting.key} of sharp_am.cfg is {limits[0]} to {limits[1]}, not {number}",
+        help=f"state {limits[0]} to {limits[1]}, or leave it out for the default of the aggregation manager",
+        data={"key": setting.key, "number": number, "range": [*limits]},
+    )
 
 
 def _pairs(setting: ManagerSetting) -> Iterator[Violation]:

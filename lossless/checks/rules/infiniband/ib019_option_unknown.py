@@ -1,4 +1,4 @@
-"""A key of opensm.conf must exist in this opensm.
+"""A key of opensm.conf or sharp_am.cfg must exist in the program that reads it.
 
 Severity: error
 Fix: unsafe
@@ -7,7 +7,8 @@ Subject: subnet
 ## What it does
 Looks for keys that the declared opensm (`flavour`) does not have: misspelled ones, keys joined to their value by `=`,
 keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than any public list;
-there, and in a file whose flavor does not show, an unknown key is not checked unless it is close to a known one.
+there, and in a file whose flavor does not show, an unknown key is not checked unless it is close to a known one. So it
+is with keys of sharp_am.cfg.
 
 ## Why it breaks a lossless fabric
 opensm prints a line when it starts, uses its default, and its exit status is 0. `routing_engine=ftree` is such a key,
@@ -24,6 +25,14 @@ routing_engine=ftree   # <- here
 qos TRUE
 lmc 0
 max_opvls 3   # <- here
+```
+
+```yaml intent base=infiniband
+flavour: nvidia
+sharp:
+  manager: sm1
+  settings:
+    max_tress_to_build: 126   # <- here
 ```
 
 ## Good
@@ -48,7 +57,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.subnet import known_keys, option
+from lossless.model.fabric.infiniband.subnet import known_keys, option, sharp_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +70,7 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per key of opensm.conf that no opensm, or not the declared one, is known to have.
+    """Yield a violation per key of a file that the declared opensm, or sharp_am, is not known to have.
 
     A missing input for one that NVIDIA's may have.
     """
@@ -74,6 +83,24 @@ def check(subnet: Subnet) -> Results:
             yield from _nobodys(setting, flavours)
         elif not any(map(known_option.known_to, flavours)):
             yield _others(setting, flavours[0])
+    for setting in subnet.sharp.settings if subnet.sharp is not None else ():
+        if setting.key not in sharp_keys():
+            yield _of_sharp(setting)
+
+
+def _of_sharp(setting: ManagerSetting) -> Violation | MissingInput:
+    from lossless.ground.basics.units import nearest
+
+    near = nearest(setting.key, sharp_keys(), _A_SLIP)
+    if near is None:
+        return MissingInput("a key that may be one of another release of sharp_am than 3.6.0")
+    return Violation(
+        origin=setting.origin.key(),
+        message=f"sharp_am is not known to have a key {setting.key!r}",
+        help=f"did you mean {near}?",
+        data={"key": setting.key},
+        severity="warning",
+    )
 
 
 def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:

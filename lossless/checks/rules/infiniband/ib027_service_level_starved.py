@@ -6,7 +6,9 @@ Subject: subnet
 ## What it does
 Follows the service levels that partitions and declared levels use through the SL2VL table to their lane, and looks
 whether the lane has a weight in one of the arbitration tables. torus-2QoS writes the SL2VL tables itself: VL 0 to 3
-between switches and VL 0 at hosts, and with SL 8 and up VL 4 to 7 and VL 1; each of them needs a weight.
+between switches and VL 0 at hosts, and with SL 8 and up VL 4 to 7 and VL 1; each of them needs a weight. With
+`qos_high_limit 255` the low table has its turn only when no packet of a lane of the high table waits: a level in the
+low table alone is reported beside one in the high table.
 
 ## Why it breaks a lossless fabric
 A level whose entry is 15 has no lane: each of its packets is discarded. A lane without weight is served never, or only
@@ -25,6 +27,11 @@ qos_vlarb_high 0:64
 qos_vlarb_low 0:4,1:4,2:4   # <- here
 ```
 
+```yaml intent base=infiniband
+qos:
+  high_limit: 255   # <- here
+```
+
 ## Good
 ```conf opensm base=none beside=partitions.conf
 qos TRUE
@@ -39,7 +46,7 @@ Give each level a lane of 0 to 14, and each lane in use a weight above 0 in one 
 ## Sources
 - opensm(8), of opensm 3.3.23, QOS CONFIGURATION (15 in an SL2VL table drops the packet)
 - linux-rdma/opensm opensm/osm_torus.c @fa74b98 (sl2vl_entry), torus-2QoS(8)
-- InfiniBand specification 1.2.1, 7.6.9 (a weight of 0 is an entry that is skipped)
+- InfiniBand specification 1.2.1, 7.6.9 (a weight of 0 is an entry that is skipped; a limit of 255 is none)
 """
 
 from __future__ import annotations
@@ -70,6 +77,9 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
+_NO_LIMIT = 255
+
+
 def check(subnet: Subnet) -> Results:
     """Yield a violation per service level in use without a lane, or with one that has no weight.
 
@@ -92,6 +102,31 @@ def check(subnet: Subnet) -> Results:
             yield _dropped(subnet, sl, users)
         elif served is not None and vl not in served:
             yield _starved(subnet, sl, vl, users)
+    yield from _held_back(subnet)
+
+
+def _held_back(subnet: Subnet) -> Iterator[Violation]:
+    """Yield a violation where levels of the low table wait for those of a high table that nothing limits."""
+    count, levels = operational_vls(subnet), levels_in_use(subnet)
+    if subnet.qos.high_limit != _NO_LIMIT or subnet.qos.high is None or count is None:
+        return
+    served = {entry.vl % folding(count) for entry in subnet.qos.high if entry.weight}
+    lane_of = {sl: vl for sl in levels if (vl := vl_of(subnet, sl)) is not None}
+    first = [sl for sl, vl in lane_of.items() if vl in served]
+    last = [sl for sl, vl in lane_of.items() if vl not in served]
+    if not first or not last:
+        return
+    waiting, ahead = ([user for sl in sls for user in levels[sl]] for sls in (last, first))
+    here = written(subnet, "qos_high_limit")
+    yield Violation(
+        origin=here,
+        message=f"{_names(waiting)} can be starved by {_names(ahead)}: the high table has no limit",
+        note="the low table has its turn only when no packet of a lane of the high table waits",
+        help="state a limit of 0 to 254, or give the lanes a weight in the high table too",
+        data={"starved": [*last], "first": [*first]},
+        related=beside(here, *((origin, name) for name, origin in waiting)),
+        severity="warning",
+    )
 
 
 def _torus(subnet: Subnet) -> Iterator[Violation]:

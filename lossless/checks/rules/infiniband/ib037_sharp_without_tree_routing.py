@@ -13,15 +13,19 @@ Without such routes jobs reduce over the hosts.
 
 ## Bad
 ```yaml intent base=infiniband
+flavour: nvidia
 subnet_manager:
   routing:
     engine: dfsssp   # <- here
     roots: off
+sharp: {manager: sm1}
 ```
 
 ## Good
 ```yaml intent base=infiniband
+flavour: nvidia
 subnet_manager: {routing: {engine: updn}}
+sharp: {manager: sm1}
 ```
 
 ## Fix

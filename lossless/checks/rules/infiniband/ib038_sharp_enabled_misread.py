@@ -1,4 +1,4 @@
-"""sharp_enabled is 0, 1 or 2 for a subnet manager, and true or false for UFM.
+"""sharp_enabled must have a value of its file, and agree with the SHARP that is declared.
 
 Severity: error
 Fix: unsafe
@@ -6,7 +6,9 @@ Subject: subnet
 
 ## What it does
 Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on,
-and in UFM's gv.cfg, where it is a boolean.
+and in UFM's gv.cfg, where it is a boolean. Each place that contradicts the declared `sharp` is a finding: UFM turns its
+aggregation manager off beside `sharp: {manager: ...}`, or on beside `sharp: off`; opensm turns SHARP on and no
+aggregation manager is declared; SHARP or UFM are declared with the upstream opensm, which has no such key.
 
 ## Why it breaks a lossless fabric
 A 1 that is intended as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice the
@@ -24,11 +26,28 @@ sharp_enabled 1   # <- here
 ```
 
 ```yaml intent base=infiniband
+flavour: nvidia
 subnet_manager:
   manager: ufm
   ufm:
     Sharp:
       sharp_enabled: 2   # <- here
+```
+
+```yaml intent base=infiniband
+flavour: nvidia
+subnet_manager:
+  manager: ufm
+  ufm:
+    Sharp:
+      sharp_enabled: "false"   # <- here
+sharp: {manager: sm1}
+```
+
+```yaml intent base=infiniband
+flavour: upstream
+sharp:
+  manager: sm1   # <- here
 ```
 
 ## Good
@@ -37,11 +56,18 @@ routing_engine updn
 sharp_enabled 2
 ```
 
+```yaml intent base=infiniband
+flavour: nvidia
+sharp: {manager: sm1}
+```
+
 ## Fix
-Write `sharp_enabled 2` in opensm.conf to turn it on, and `true` in gv.cfg.
+Write `sharp_enabled 2` in opensm.conf to turn it on, and `true` in gv.cfg. SHARP and UFM need `flavour: nvidia`.
 
 ## Sources
 - the comment of a generated opensm.conf of NVIDIA's, as quoted by third parties
+- NVIDIA UFM Enterprise user manual 6.19.5, Optional Configurations ([Sharp] sharp_enabled, off by default)
+- opensm 3.3.23, run: `Unrecognized token: "sharp_enabled"`
 - NVIDIA UFM-SDN Appliance command reference 4.15.0-5, SHARP Configuration in OpenSM (enable, no enable, ignore)
 """
 
@@ -51,6 +77,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
@@ -64,18 +91,61 @@ OFF, ON = 1, 2
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where ``sharp_enabled`` has no valid value, or turns off SHARP that the subnet is to use."""
+    """Yield a violation where ``sharp_enabled`` has no valid value, or contradicts the SHARP that is declared."""
     setting = subnet.option(KEY)
     if setting is not None:
         yield from _option(subnet, setting)
     for stated in subnet.gv:
-        if stated.key == KEY and stated.text.lower() not in ("true", "false"):
-            yield Violation(
-                origin=stated.origin,
-                message=f"sharp_enabled of gv.cfg is true or false, not {stated.text}",
-                help="write true, or false",
-                data={"text": stated.text},
-            )
+        if stated.key == KEY:
+            yield from _gv(subnet, stated)
+    if subnet.flavour == "upstream":
+        yield from _upstream(subnet)
+
+
+def _gv(subnet: Subnet, stated: ManagerSetting) -> Iterator[Violation]:
+    word, sharp = stated.text.lower(), subnet.sharp
+    if word not in _BOOLEANS:
+        yield Violation(
+            origin=stated.origin,
+            message=f"sharp_enabled of gv.cfg is true or false, not {stated.text}",
+            help="write true, or false",
+            data={"text": stated.text},
+        )
+    elif sharp is not None and sharp.on != _BOOLEANS[word]:
+        yield Violation(
+            origin=stated.origin,
+            message="UFM keeps the aggregation manager off, and SHARP is declared"
+            if sharp.on
+            else "UFM starts the aggregation manager, and SHARP is declared off",
+            help=f"write {str(sharp.on).lower()}, or change sharp",
+            data={"text": stated.text},
+            related=(RelatedPlace(sharp.origin, "SHARP"),),
+        )
+
+
+_BOOLEANS = {"true": True, "false": False}
+
+
+def _upstream(subnet: Subnet) -> Iterator[Violation]:
+    """Yield a violation where the upstream opensm is to serve UFM, or SHARP."""
+    flavour = RelatedPlace(subnet.origin._replace(path=("flavour",)), "the flavor of opensm")
+    if subnet.manager == "ufm":
+        yield Violation(
+            origin=subnet.origin.at("manager"),
+            message="UFM runs NVIDIA's OpenSM, and the upstream opensm is declared",
+            help="state flavour: nvidia",
+            data={"flavour": "upstream"},
+            related=(flavour,),
+        )
+    elif subnet.sharp is not None and subnet.sharp.on:
+        yield Violation(
+            origin=subnet.sharp.origin.at("manager"),
+            message="SHARP needs NVIDIA's OpenSM: the upstream one has no sharp_enabled",
+            help="state flavour: nvidia, or sharp: off",
+            data={"flavour": "upstream"},
+            related=(flavour,),
+            severity="warning",
+        )
 
 
 def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
@@ -86,6 +156,15 @@ def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
         yield _sharp_enabled_misread(setting, f"sharp_enabled is 0, 1 or 2, not {setting.text}", wanted)
     elif number == OFF and wanted:
         yield _sharp_enabled_misread(setting, "sharp_enabled 1 turns SHARP off on every switch", wanted)
+    elif number == ON and subnet.sharp is None and subnet.provenance == "intent" and subnet.manager != "ufm":
+        yield Violation(
+            origin=setting.origin,
+            message="opensm turns SHARP on, and no aggregation manager is declared",
+            note="without one no job reduces in the switches",
+            help="declare sharp: {manager: ...}, or take the key out",
+            data={"text": setting.text},
+            severity="warning",
+        )
 
 
 def _sharp_enabled_misread(setting: ManagerSetting, message: str, wanted: bool) -> Violation:

@@ -6,7 +6,7 @@ Subject: subnet
 ## What it does
 Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or
 more hosts that are limited members, are errors. Hosts that are full members of another partition belong to another
-tenant, and are not reported where no place is stated (NCCL_IB_PKEY).
+tenant, and are not reported where no place is stated (NCCL_IB_PKEY), as long as the partition has any compute host.
 
 ## Why it breaks a lossless fabric
 NCCL_IB_PKEY is a place in the host's own table: on a host that is not a member the same place holds the key of another
@@ -22,6 +22,13 @@ partitions:
 ```yaml intent base=infiniband
 partitions:
   compute: {members: {full: "host[1-4]", limited: "host[5-8]"}}   # <- here
+```
+
+```yaml intent base=infiniband
+partitions:
+  compute: {members: {full: "@storage"}}   # <- here
+  other: {pkey: 0x0004, members: {full: "@compute"}}
+jobs: {environment: {NCCL_IB_PKEY: null}}
 ```
 
 ## Good
@@ -69,6 +76,8 @@ def check(subnet: Subnet) -> Results:
     part, key = wanted
     tables = tables_of_jobs(subnet)
     stated = subnet.job is not None and any(one.key == "NCCL_IB_PKEY" for one in subnet.job.environment)
+    # A partition of jobs without a host that computes is nobody's.
+    stated = stated or not any(key in map(base_of, table) for table in tables)
     outside = [
         hca
         for table, of_table in tables.items()

@@ -1,4 +1,4 @@
-"""A variable of another network has no effect on this one.
+"""A variable of jobs must be one of their network, and must not take them off it.
 
 Severity: warning
 Subject: cloud
@@ -7,10 +7,13 @@ Subject: cloud
 Compares the names under `hosts.environment` with the network that the jobs run on: NCCL_IB_* where a plugin takes the
 place of NCCL's own InfiniBand transport, NCCL_IB_TC and NCCL_IB_FIFO_TC on InfiniBand, whose packets have no ToS byte,
 FI_EFA_* where there is no EFA, NCCL_FASTRAK_* where there is no GPUDirect-TCPXO, NCCL's settings for sockets on EFA.
+It is an error where jobs leave the network: by NCCL_IB_DISABLE where NCCL's own transport is used, by NCCL_NET=Socket,
+and on EFA by another FI_PROVIDER or NCCL_NET_PLUGIN=none; and where a queue pair cannot have a value (NCCL_IB_TIMEOUT 0
+to 31, NCCL_IB_RETRY_CNT 0 to 7).
 
 ## Why it breaks a lossless fabric
 The variable was set for a timeout, a class or an adapter. No software on this network reads it, and the job runs with
-the defaults of the network.
+the defaults of the network. A job that leaves the network runs without an error, over TCP, at a fraction of its rate.
 
 ## Bad
 ```yaml intent base=none
@@ -31,6 +34,15 @@ hosts:
     NCCL_IB_TC: 106   # <- here
 ```
 
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa
+hosts:
+  environment:
+    FI_PROVIDER: tcp   # <- here
+```
+
 ## Good
 ```yaml intent base=none
 lossless: v1
@@ -45,6 +57,8 @@ Take the variable out. On InfiniBand NCCL_IB_SL chooses the class.
 
 ## Sources
 - NVIDIA/nccl src/transport/net_ib @5067397 (the code that reads NCCL_IB_*), docs, environment variables (NCCL_IB_TC)
+- NVIDIA/nccl docs, environment variables (NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN)
+- libfabric fabric(7) (FI_PROVIDER)
 - aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6
 - google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be
 """
@@ -54,6 +68,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.model.fabric.hosts import VARIABLE_RANGES
 from lossless.model.hardware.clouds import EFA, TCPXO
 
 if TYPE_CHECKING:
@@ -77,6 +92,47 @@ def check(view: View) -> Results:
         why = _why(variable.name, managed.network)
         if why is not None:
             yield _variable_without_effect(variable, managed.network, why)
+        elif (leaves := _leaves(variable, managed.network)) is not None:
+            yield _wrong(variable, managed.network, f"takes jobs off {managed.network.name}", leaves)
+        elif limits := _beyond(variable):
+            yield _wrong(
+                variable, managed.network, f"is no value of its field: {limits[0]} to {limits[1]}", ""
+            )
+
+
+def _leaves(variable: Variable, network: CloudNetwork) -> str | None:
+    """Return why a variable takes jobs off their network, None where it does not."""
+    name, value = variable.name, variable.value
+    if name == "NCCL_IB_DISABLE" and value != "0":
+        return "NCCL's InfiniBand transport is off, and jobs use sockets"
+    if name == "NCCL_NET" and value.lower() == "socket":
+        return "jobs use sockets"
+    if network.name != EFA.name:
+        return None
+    if name == "FI_PROVIDER" and not value.startswith("^") and "efa" not in value.lower().split(","):
+        return f"libfabric opens the provider {value} alone"
+    if name == "NCCL_NET_PLUGIN" and value.lower() == "none":
+        return "without aws-ofi-nccl, its plugin, jobs use sockets"
+    return None
+
+
+def _beyond(variable: Variable) -> tuple[int, int] | None:
+    """Return the range of a variable whose value is beyond it; None for others."""
+    limits = VARIABLE_RANGES.get(variable.name)
+    if limits is None or not variable.value.isdecimal() or limits[0] <= int(variable.value) <= limits[1]:
+        return None
+    return limits
+
+
+def _wrong(variable: Variable, network: CloudNetwork, problem: str, why: str) -> Violation:
+    return Violation(
+        origin=variable.origin,
+        message=f"{variable.name}={variable.value} {problem}",
+        note=why,
+        help="take it out",
+        data={"variable": variable.name, "network": network.name},
+        severity="error",
+    )
 
 
 def _why(name: str, network: CloudNetwork) -> str | None:

@@ -470,6 +470,16 @@ def engines(flavour: Flavour) -> tuple[str, ...]:
     return _table()[1][flavour]
 
 
+def sharp_keys() -> frozenset[str]:
+    """Return the keys of sharp_am.cfg of sharp 3.6.0; other releases may have more."""
+    return frozenset(_data()["sharp_am"]["keys"])
+
+
+def sharp_range(key: str) -> tuple[int, int] | None:
+    """Return the least and the greatest value of a key of sharp_am.cfg, None where no source states them."""
+    return _range(_data()["sharp_am"]["range"], key)
+
+
 def taken(definition: Option, text: str) -> OptionValue:
     """Return the value of an option as opensm interprets its text.
 
@@ -528,8 +538,13 @@ def _within(definition: Option, number: int, loss: Loss) -> OptionValue:
 
 
 @cache
+def _data() -> dict[str, Any]:
+    return read_profile(f"{data_dir('profiles')}/opensm/options.toml")
+
+
+@cache
 def _table() -> tuple[dict[str, Option], dict[str, tuple[str, ...]]]:
-    data = read_profile(f"{data_dir('profiles')}/opensm/options.toml")
+    data = _data()
     words = cast("tuple[Given, ...]", get_args(Given))
     given: dict[str, Given] = {key: word for word in words for key in data["given"].get(word, ())}
     withheld = data["given"]["withheld"]
