@@ -98,7 +98,7 @@ class Evaluator:
     ) -> DeviceVerdict:
         """Return the verdict on a SONiC switch for packets of ``dscps``; ``cables_m`` are the known cable lengths."""
         self.states += 1
-        # A way back has states that the way there has had.
+        # A rollback goes through states of the plan itself.
         content = blake2b(json.dumps(config).encode(), digest_size=16).digest()
         key = (name, content, dscps, tuple(sorted(cables_m.items())))
         if key not in self._devices:

@@ -1,4 +1,4 @@
-"""Traffic tests are judged as the authors of public reports judged them, and by the pass marks of a configuration."""
+"""Traffic tests get the verdicts of the authors of public reports, and by the pass marks of a configuration."""
 
 from __future__ import annotations
 
@@ -252,7 +252,7 @@ READ_LAST = [
 @pytest.mark.parametrize(
     "report", [*READ_FIRST, *READ_LAST], ids=lambda report: report.source.partition(":")[0]
 )
-def test_published_results_are_judged_as_their_authors_judged_them(report: Published, tmp_path: Path) -> None:
+def test_published_results_get_the_verdict_of_their_authors(report: Published, tmp_path: Path) -> None:
     (test,) = of(tmp_path, *report.texts).tests
     assert (test.outcome, report.note in test.note) == (report.outcome, True), test
 
