@@ -20,8 +20,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
-from lossless.formats.hosts.read.facts import Facts, HostFact, SectionFlaw, folder_host, interface_named
-from lossless.formats.hosts.read.tools import parameter_key
+from lossless.formats.hosts.read.facts import (
+    Facts,
+    HostFact,
+    SectionFlaw,
+    folder_host,
+    interface_named,
+    parameter_key,
+)
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents import load_text
 from lossless.ground.documents.text import Document, ValuePlace

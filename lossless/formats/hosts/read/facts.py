@@ -269,3 +269,23 @@ def _data(facts: Iterable[HostFact]) -> dict[str, dict[str, object]]:
     for fact in facts:
         data.setdefault(str(fact.path[0]), {})[str(fact.path[-1])] = fact.value
     return data
+
+
+_DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
+"""The RDMA driver of each Ethernet driver."""
+
+
+def driver_of(module: str) -> str:
+    """Return the RDMA driver of an Ethernet driver; the same name for an unknown one."""
+    return _DRIVERS.get(module, module)
+
+
+def parameter_key(name: str) -> str:
+    """Return the key of a DCQCN parameter in host facts, by its ConnectX name."""
+    if name == "cnp_802p_prio":
+        return "dcqcn.cnp_priority"
+    return "dcqcn.cnp_dscp" if name == "cnp_dscp" else f"dcqcn.value.{name}"
+
+
+ROCE_VERSIONS = {"IB/RoCE v1": 1, "RoCE v1": 1, "RoCE v2": 2}
+"""RoCE versions by the kernel's spelling (Linux drivers/infiniband/core/cache.c, gid_type_str)."""

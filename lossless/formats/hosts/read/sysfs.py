@@ -12,8 +12,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import PARAMETERS
-from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
-from lossless.formats.hosts.read.tools import ROCE_VERSIONS, driver_of, parameter_key
+from lossless.formats.hosts.read.facts import ROCE_VERSIONS, HostFact, SectionFlaw, driver_of, parameter_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
-from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
+from lossless.formats.hosts.read.facts import ROCE_VERSIONS, HostFact, SectionFlaw, driver_of, parameter_key
 from lossless.ground.documents.text import ValuePlace
 from lossless.model.fabric.hosts import Ets
 
@@ -103,8 +103,6 @@ def _said(section: Section, key: str, value: object, line: SectionLine) -> HostF
 
 
 _ON = {"on": True, "off": False}
-_DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
-"""The RDMA driver of each Ethernet driver."""
 _SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s++(\S.*)")
 _VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,19})\)?$")
 _FIELD = re.compile(r"\s*([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})\s*$")
@@ -113,11 +111,6 @@ _FUNCTION = re.compile(r"([0-9a-fA-F:]+\.)[0-7]$")
 _LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*)")
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _MTU = re.compile(r"\s*active_mtu:\s*([0-9]{1,9})")
-
-
-def driver_of(module: str) -> str:
-    """Return the RDMA driver of an Ethernet driver; the same name for an unknown one."""
-    return _DRIVERS.get(module, module)
 
 
 def ethtool(section: Section) -> Reading:
@@ -166,13 +159,6 @@ def mlxreg(section: Section) -> Iterator[HostFact]:
             yield _said(section, key, value == 1, line)
 
 
-def parameter_key(name: str) -> str:
-    """Return the key of a DCQCN parameter in host facts, by its ConnectX name."""
-    if name == "cnp_802p_prio":
-        return "dcqcn.cnp_priority"
-    return "dcqcn.cnp_dscp" if name == "cnp_dscp" else f"dcqcn.value.{name}"
-
-
 def _current(columns: str) -> int | None:
     """Return the current value of a setting: the only column, or the second of three (default, current, next boot).
 
@@ -213,10 +199,6 @@ def cma(section: Section) -> Iterator[HostFact]:
             yield _said(section, "cma_tos", int(word), line)
         elif word in ROCE_VERSIONS:
             yield _said(section, "roce_version", ROCE_VERSIONS[word], line)
-
-
-ROCE_VERSIONS = {"IB/RoCE v1": 1, "RoCE v1": 1, "RoCE v2": 2}
-"""RoCE versions by the kernel's spelling (Linux drivers/infiniband/core/cache.c, gid_type_str)."""
 
 
 def ibv_devinfo(section: Section) -> Iterator[HostFact]:
