@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.host_counters.traffic_tests import TrafficVerdict
     from lossless.checks.rules.precedence import Replaced
     from lossless.checks.rules.registry import Codes, LoadedRule
+    from lossless.checks.rules.storms.culprit import Culprit
     from lossless.formats.inputs.intents import Progress
     from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow, MovePhase
     from lossless.formats.sonic.capabilities.updater_verdict import Stage
@@ -198,6 +199,7 @@ class Report(NamedTuple):
     ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report
     is finished, origins name documents; ``layouts`` has the places of those that are parts of files, by their names.
     ``tests`` are the verdicts on traffic tests among captures, those that pass included.
+    ``culprits`` are the answers to who caused pauses and losses, by captures; None where none were checked.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -218,6 +220,7 @@ class Report(NamedTuple):
     superseded: frozenset[Replaced] = frozenset()
     layouts: Mapping[str, PartLayout] = {}
     tests: tuple[TrafficVerdict, ...] = ()
+    culprits: tuple[Culprit, ...] | None = None
 
     @property
     def files(self) -> int:

@@ -13,6 +13,7 @@ from lossless.checks.rules.counting import unknown_value
 from lossless.checks.rules.host_counters.traffic_tests import verdicts
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
+from lossless.checks.rules.storms.culprit import culprits
 from lossless.checks.rules.subjects import Device
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
@@ -91,7 +92,7 @@ def verified(
 ) -> Report:
     """Return the report of rules on running devices: on each device or ASIC by itself, and on all together.
 
-    ``pass_marks`` are those of traffic tests by file, where a configuration sets them.
+    It has the answer to who caused pauses and losses too, whichever rules are chosen. ``pass_marks`` are those of traffic tests by file, where a configuration sets them.
     """
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
@@ -100,7 +101,7 @@ def verified(
     )
     shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
     report = together([*alone, shared, Report(not_checked=tuple(_no_counts(devices)))])
-    return report._replace(tests=verdicts(fabric))
+    return report._replace(tests=verdicts(fabric), culprits=culprits(fabric))
 
 
 def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:

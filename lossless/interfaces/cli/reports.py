@@ -77,6 +77,11 @@ def report_text(
 
         for block in verdicts_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
             out(block + blank)
+    if report.culprits:
+        from lossless.output.report.lint.text import culprits_text
+
+        for block in culprits_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
+            out(block + blank)
     if report.patch or (report.change is not None and not brief):
         for block in _changed(
             report, style_for(sys.stdout, verbose=verbose).showing(source=source, brief=brief)
@@ -186,10 +191,11 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
     """Return the text report for people as one text without colors."""
     from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.summary import ReportText
-    from lossless.output.report.lint.text import findings_text, problems_text, verdicts_text
+    from lossless.output.report.lint.text import culprits_text, findings_text, problems_text, verdicts_text
 
     style = TextStyle(source=reporting.source, brief=reporting.quiet, verbose=reporting.verbose)
-    blocks = [*findings_text(report, style), *verdicts_text(report, style), *_changed(report, style)]
+    blocks = [*findings_text(report, style), *verdicts_text(report, style), *culprits_text(report, style)]
+    blocks += _changed(report, style)
     blocks += problems_text(report.errors, _line_text(report, texts), style)
     if reporting.quiet:
         return ReportText("\n".join(blocks))

@@ -43,6 +43,21 @@ _COUNTED = (
     *("priority_rx_packets", "priority_tx_packets", "priority_rx_discards", "priority_rx_buffer_discards"),
     *("rx_discards", "rx_ring_discards", "fec_lane_errors", "rx_pcs_symbol_err_phy", "link_downed", *_RDMA),
 )
+_BESIDE = (
+    *(
+        "pfc_tx_us",
+        "pfc_rx_us",
+        "pause_storm_warnings",
+        "pause_storm_errors",
+        "rx_crc_errors_phy",
+        "rx_packets",
+    ),
+    *("tx_bytes_phy", "rx_bytes_phy", "outbound_pci_stalled_rd", "outbound_pci_stalled_wr"),
+    "rx_out_of_buffer",
+)
+"""Counters that are read of a NIC with others, and do not make one."""
+_GAUGE = "percent"
+"""The unit of values that do not count: the share of time in which the bus stalled, in the last interval."""
 _PFC = "pfc_enabled"
 
 
@@ -123,7 +138,7 @@ def nics(device: RunningDevice) -> tuple[Nic, ...]:
 
 
 def _nics(state: DeviceState) -> tuple[Nic, ...]:
-    counters = state.every(*_COUNTED, *_PAUSES)
+    counters = state.every(*_COUNTED, *_PAUSES, *_BESIDE)
     by_nic = grouped((_where(placed), placed) for placed in counters if placed.part("port") is None)
     return tuple(
         Nic(state.name, name, readings)
@@ -266,7 +281,7 @@ def since(readings: Readings, earlier: Readings) -> Readings | None:
 
 
 def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | None:
-    if placed.number is None or earlier is None or earlier.number is None:
+    if placed.number is None or earlier is None or earlier.number is None or placed.reading.unit == _GAUGE:
         return None
     count = difference(placed, earlier, placed.number, earlier.number)
     return count if isinstance(count, Count) else None
@@ -274,7 +289,7 @@ def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | None
 
 def _with(placed: PlacedReading, count: Count | None) -> PlacedReading:
     """Return a reading with its count as the value; a counter that the driver does not have stays None."""
-    if placed.reading.value is None:
+    if placed.reading.value is None or placed.reading.unit == _GAUGE:
         return placed
     return placed._replace(
         reading=placed.reading._replace(value=UNKNOWN if count is None else count.amount, ceiling=None)

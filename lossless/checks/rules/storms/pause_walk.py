@@ -12,6 +12,7 @@ found stormed count.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import PlacedReading
 
 STORMED = "stormed"
+_LLDP_TABLE = ("lldp_device", "lldp_port", "lldp_port_description")
+_LLDP_ROW = ("lldp_rem_sys_name", "lldp_rem_port_id", "lldp_rem_port_desc")
+"""What ``show lldp table`` and APPL_DB have of a neighbor: its name, the identifier and the description of its port."""
+_MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
+_SWITCH_PORT = re.compile(r"Ethernet ?[0-9]|swp[0-9]|etp[0-9]|Eth[0-9]|[a-z]{2}-[0-9]")
+"""The beginning of port names of SONiC, EOS, NVUE, vendors' aliases, NX-OS and Junos; interfaces of Linux have none."""
 _ANY_TIME = MissingInput(
     "pauses count since boot: which ports a storm paused shows only with an earlier capture (--since)"
 )
@@ -71,7 +78,7 @@ class PauseWalk:
     def __init__(self, fabric: RunningFabric, priority: str) -> None:
         self._priority = priority
         self._devices = {device.name: device for device in fabric.devices}
-        self._neighbors = _neighbors(fabric)
+        self._neighbors = _declared_neighbors(fabric)
         self._tiers = _tiers(fabric)
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
@@ -110,7 +117,7 @@ class PauseWalk:
 
     def goes_on(self, device: RunningDevice, port: str, sender: RunningDevice) -> bool:
         """Return whether a device may forward traffic from a neighbor at a port; False where no peer of it is known."""
-        neighbor = self._neighbor(PausedPort(device, port))
+        neighbor = self.neighbor(PausedPort(device, port))
         if neighbor is None or neighbor.to_host:
             return neighbor is not None
         if neighbor.name == sender.name:
@@ -130,7 +137,7 @@ class PauseWalk:
 
     def _onward(self, at: PausedPort) -> tuple[PausedPort, ...] | Neighbor | MissingInput:
         """Return the ports at which the walk continues, the neighbor where it ends, or why neither is known."""
-        neighbor = self._neighbor(at)
+        neighbor = self.neighbor(at)
         if neighbor is None:
             return MissingInput(f"what is connected to {at.shown} is not known")
         if neighbor.to_host:
@@ -207,7 +214,7 @@ class PauseWalk:
         seen: set[tuple[str, str]] = set()
         ports = [start]
         while ports:
-            neighbor = self._neighbor(ports.pop())
+            neighbor = self.neighbor(ports.pop())
             device = None if neighbor is None else self._devices.get(neighbor.name)
             paused = () if device is None else self.paused(device)
             for port in () if isinstance(paused, MissingInput) else paused:
@@ -218,8 +225,35 @@ class PauseWalk:
                     ports.append(port)
         return False
 
-    def _neighbor(self, at: PausedPort) -> Neighbor | None:
-        return self._neighbors.get((at.device.name, at.port)) or _configured_neighbor(at)
+    def neighbor(self, at: PausedPort) -> Neighbor | None:
+        """Return the neighbor at a port: of an intent, else of the configuration, else the one that LLDP heard."""
+        declared = self._neighbors.get((at.device.name, at.port))
+        return declared or _configured_neighbor(at) or self._heard_neighbor(at)
+
+    def _heard_neighbor(self, at: PausedPort) -> Neighbor | None:
+        """Return the neighbor that LLDP heard at a port; None without one.
+
+        A host's lldpd names its port by the MAC address, and by the interface in the description. A switch is one that
+        was captured, or whose port has the name of a switch's port.
+        """
+        state = at.device.state
+        shown = [state.value(name, port=at.port) for name in _LLDP_TABLE]
+        stored = [state.value(name, table="LLDP_ENTRY_TABLE", key=at.port) for name in _LLDP_ROW]
+        name, *words = shown if isinstance(shown[0], str) else stored
+        # The line below the table of the command ends its last row.
+        ports = [
+            word.partition(" ---")[0] for word in words if isinstance(word, str) and not _MAC.match(word)
+        ]
+        if not isinstance(name, str) or not ports:
+            return None
+        captured = self._devices.get(name)
+        own = (
+            ()
+            if captured is None
+            else {placed.part("port") for placed in captured.state.named("pfc_rx", "port")}
+        )
+        port = next((port for port in ports if port in own), ports[0])
+        return Neighbor(name, port, to_host=not own and _SWITCH_PORT.match(port) is None)
 
 
 def leading_back(start: PausedPort) -> MissingInput:
@@ -248,7 +282,7 @@ def _tiers(fabric: RunningFabric) -> Mapping[str, int]:
     return {switch.name: int(switch.tier) for switch in switches if isinstance(switch.tier, Tier)}
 
 
-def _neighbors(fabric: RunningFabric) -> Mapping[tuple[str, str], Neighbor]:
+def _declared_neighbors(fabric: RunningFabric) -> Mapping[tuple[str, str], Neighbor]:
     """Return the neighbor that an intent connects to each port of a switch."""
     neighbors = {}
     for link in fabric.links:

@@ -43,6 +43,7 @@ TABLES = (
     _table("show pfc asymmetric", "Interface", "Asymmetric"),
     _table("show dropcounters configuration", "Counter", "Alias"),
     _table("show dropcounters capabilities", "Counter Type", "Total"),
+    _table("show lldp table", "LocalPort", "RemoteDevice"),
     _table("show switch-trimming global", "Configuration", "Value"),
     _table("show switch counters", "TrimSent/pkts"),
     _table("show switch counters", "TrimDrop/pkts"),

@@ -35,6 +35,7 @@ _KEYS = {
     "interface": "port",
     "port rx": "port",
     "port tx": "port",
+    "localport": "port",
     "pool": "pool",
     "device": "device",
 }
@@ -81,6 +82,9 @@ _SETTINGS = {
     "STATE": CounterName("port_state", ""),
     "Lossless priorities": CounterName("lossless_priorities", ""),
     "Asymmetric": CounterName("pfc_asym", ""),
+    "RemoteDevice": CounterName("lldp_device", ""),
+    "RemotePortID": CounterName("lldp_port", ""),
+    "RemotePortDescr": CounterName("lldp_port_description", ""),
     # Debug counters: the fields of DEBUG_COUNTER
     "Alias": CounterName("alias", ""),
     "Group": CounterName("group", ""),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.checks.lint.run import PatchedDevice, PatchRefusal, Report
+    from lossless.checks.rules.storms.culprit import Culprit
     from lossless.formats.sonic.capabilities.updater_sorting import MovePhase
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Origin, Span
@@ -49,6 +50,8 @@ def json_text(report: Report) -> str:
     }
     if report.tests:
         data["tests"] = [{"file": shown_file(test.origin.file), **test.data} for test in report.tests]
+    if report.culprits is not None:
+        data["culprits"] = [culprit_data(culprit, locations) for culprit in report.culprits]
     if report.patch:
         data["patch"] = patch_data(report.patch)
     return json.dumps(data, indent=2)
@@ -77,6 +80,24 @@ def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
         "elements": list(finding.elements[:MOST_ELEMENTS]),
         "data": dict(finding.data),
         "fixable": finding.fixable,
+    }
+
+
+def culprit_data(culprit: Culprit, locations: Locations) -> dict[str, Json]:
+    """Return one answer to who caused pauses and losses as plain data for the JSON report."""
+    return {
+        "kind": culprit.kind,
+        "device": culprit.device,
+        "port": culprit.port or None,
+        "seen_at": culprit.seen_at or None,
+        "priority": culprit.priority or None,
+        "what": culprit.what,
+        "confidence": culprit.confidence,
+        "since_boot": culprit.since_boot,
+        "evidence": [{**_start(fact.origin, locations), "message": fact.text} for fact in culprit.evidence],
+        "against": list(culprit.against),
+        "missing": list(culprit.missing),
+        "help": culprit.help,
     }
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.run import Change, MarginChange, RemainingFinding, Report
+    from lossless.checks.rules.storms.culprit import Culprit
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
     from lossless.ground.documents.excerpts import DocumentView
@@ -279,6 +280,43 @@ def verdicts_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
         yield "\n".join(lines)
 
 
+MOST_CULPRITS = 3
+"""The most culprits that are shown with their evidence."""
+
+
+def culprit_heading(culprit: Culprit) -> str:
+    """Return the first line of an answer: device and port, where it was seen, kind and confidence."""
+    name = f"{culprit.device} {culprit.port}".rstrip()
+    at = f", at {culprit.seen_at}" if culprit.seen_at not in ("", name) else ""
+    return visible(f"{name}{at}: {culprit.what} [{culprit.kind}, {culprit.confidence} confidence]")
+
+
+def culprits_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
+    """Yield a block for each answer to who caused pauses and losses, with its evidence; a brief style only its head."""
+    found = report.culprits or ()
+    locations, _ = locate(report)
+    for culprit in found[:MOST_CULPRITS]:
+        label = "who did it" if culprit.kind != "none" else "not shown"
+        head = f"{style.paint(label, 'label')}: {culprit_heading(culprit)}"
+        lines = (
+            [head] if style.whole_heads or len(head) <= style.columns else [wrapped(head, style, "", "  ")]
+        )
+        for fact in () if style.brief else culprit.evidence:
+            lines += _remark(
+                "evidence", f"{fact.text} ({_first_place(fact.origin, locations, shown_file)})", 0, style
+            )
+        for name, texts in (
+            () if style.brief else (("against", culprit.against), ("missing", culprit.missing))
+        ):
+            for text in texts:
+                lines += _remark(name, text, 0, style)
+        if not style.brief:
+            lines += _remark("help", culprit.help, 0, style)
+        yield "\n".join(lines)
+    if len(found) > MOST_CULPRITS:
+        yield f"and {len(found) - MOST_CULPRITS} more (--format json has all)"
+
+
 def problems_text(
     problems: Iterable[Problem], line_text: LineText, style: TextStyle = PLAIN
 ) -> Iterator[str]:
@@ -463,7 +501,12 @@ class Locations:
 
     __slots__ = ("_documents", "_keys", "_values")
 
-    def __init__(self, documents: Mapping[str, DocumentView], findings: Iterable[Finding]) -> None:
+    def __init__(
+        self,
+        documents: Mapping[str, DocumentView],
+        findings: Iterable[Finding],
+        others: Iterable[Origin] = (),
+    ) -> None:
         self._documents = documents
         self._keys: dict[str, dict[Path, Span]] = {}
         self._values: dict[str, dict[Path, Span]] = {}
@@ -471,6 +514,8 @@ class Locations:
         for finding in findings:
             for origin in filter(None, (*finding.origins, finding.via)):
                 paths.setdefault(origin.file, {})[origin.path] = None
+        for origin in others:
+            paths.setdefault(origin.file, {})[origin.path] = None
         for file in paths.keys() & documents.keys():
             self._keys[file] = documents[file].locate_many(paths[file], "key")
             self._values[file] = documents[file].locate_many(paths[file])
@@ -496,7 +541,8 @@ def locate(report: Report) -> tuple[Locations, list[Finding]]:
 
     The order in which rules ran does not matter.
     """
-    locations = Locations(report.documents, report.findings)
+    facts = (fact.origin for culprit in report.culprits or () for fact in culprit.evidence)
+    locations = Locations(report.documents, report.findings, facts)
 
     def order(finding: Finding) -> tuple[object, ...]:
         span = locations.span(finding.origin)

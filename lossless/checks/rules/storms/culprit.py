@@ -1,0 +1,849 @@
+"""The culprit: the device and port that most evidence of captures points to, also of a storm that is over.
+
+A host that pauses its switch is a receiver that does not drain; a switch that sends pauses and receives none has a full
+egress; a port to which pauses are sent is a victim. What a port received is never compared with what it sent: healthy
+ports have tens to hundreds of both. What counts as a receiver that does not drain:
+
+- with the time between two captures: a port whose host had it paused for :data:`SLOW_SHARE` of it, by the pause
+  duration that the switch counts, else at most so by frames of the longest pause each, and that sent less than line
+  rate in the rest of the time;
+- without that time: a port that received at least :data:`LEAST_PAUSES` pauses, and :data:`FAR_ABOVE` times the median
+  of the ports beside it.
+
+Where no host pauses its switch, pauses that lead around a cycle have no culprit: the cycle is the answer. An egress at
+line rate without pauses from its host is an incast. Links are judged by frames with a wrong CRC, and by codewords that
+FEC could not correct, per frame; corrected ones are normal on PAM4.
+"""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from lossless.checks.rules.capture_times import counted_time
+from lossless.checks.rules.counting import Count, count_of, counted, each
+from lossless.checks.rules.host_counters.nics import nics
+from lossless.checks.rules.storms.pause_walk import PausedPort, PauseWalk
+from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.checks.rules.host_counters.nics import Nic
+    from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
+    from lossless.checks.rules.storms.pause_walk import Neighbor
+    from lossless.ground.basics.findings import Confidence, Origin
+    from lossless.model.fabric.state import PlacedReading
+
+Kind = Literal["host", "NIC", "link", "switch port", "workload", "cycle", "none"]
+"""What is at fault. ``none``: pauses of a storm were seen, and the captures do not show where they come from."""
+
+SLOW_SHARE = 0.01
+"""Share of the time from which a host that pauses its switch is a slow receiver."""
+LEAST_PAUSES = 10_000
+"""Pauses from which traffic may have stopped where the time is not known: at 400G they last up to 0.84 s."""
+FAR_ABOVE = 100
+"""How many times the median of the ports beside it a port has to have received, where the time is not known."""
+_ABOVE_NEXT = 10
+"""How many times the next port of its switch a port has to have received, where its neighbor is not known."""
+_PAUSE_BITS = 65_535 * 512
+"""Bit times of the longest pause that one frame asks for (IEEE 802.3-2018, annex 31B: quanta of 512 bit times)."""
+_SHORTEST_STORM_S = 0.1
+"""The shortest time of pauses for which a watchdog detects a storm: the least detection time of SONiC."""
+_LEAST_STORMS = 5
+"""Storms since boot from which a port counts as stormed where no capture has its pauses."""
+_ASSUMED_BPS = 100e9
+_LINE_RATE = 0.9
+_AS_MANY = 0.1
+"""How far the counts at both ends of a link may differ: they are not read at one instant."""
+_STALLED_PERCENT = 10
+_LEAST_ERRORS = 10
+_LEAST_FRAMES = 1_000_000
+_BAD_FRAMES = 1e-7
+"""Damaged frames per frame from which a link is bad: three times what a bit error ratio of 10^-12, the objective of
+IEEE 802.3 for 25G and 100G links, damages of frames of 4 KiB (3.3e-8)."""
+_FLAPS = 2
+_DAMAGE = ("rx_crc_errors_phy", "in_errors", "fec_uncorrected_codewords")
+_DAMAGED = ("frames with a wrong CRC", "frames with errors", "codewords that FEC could not correct")
+
+
+class CulpritEvidence(NamedTuple):
+    """One fact that supports an answer, and the place of its value."""
+
+    text: str
+    origin: Origin
+
+
+class Culprit(NamedTuple):
+    """The answer to who did it: a kind, the device and port that most evidence points to, and how sure that is.
+
+    ``port`` is empty where only the device is known; ``seen_at`` is the port of a switch at which it was seen (``leaf3
+    Ethernet36``). ``since_boot``: counts of one capture, which may be of any day. ``evidence`` begins with the
+    strongest fact, ``against`` are facts that contradict, ``missing`` are captures that would make the answer surer.
+    ``weight`` orders answers: the pauses that a culprit sent.
+    """
+
+    kind: Kind
+    device: str
+    port: str
+    what: str
+    confidence: Confidence
+    since_boot: bool
+    evidence: tuple[CulpritEvidence, ...]
+    help: str
+    seen_at: str = ""
+    priority: str = ""
+    against: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    weight: int = 0
+
+
+class _PausingPort(NamedTuple):
+    """A port of a switch: the pauses of one priority that it received and sent, and its detected storms."""
+
+    device: RunningDevice
+    name: str
+    priority: str
+    counts: Mapping[str, Count]
+    neighbor: Neighbor | None
+
+    @property
+    def shown(self) -> str:
+        return f"{self.device.name} {self.name}"
+
+    @property
+    def received(self) -> int:
+        return self.counts["pfc_rx"].amount if "pfc_rx" in self.counts else 0
+
+    @property
+    def sent(self) -> int:
+        return self.counts["pfc_tx"].amount if "pfc_tx" in self.counts else 0
+
+    @property
+    def storms(self) -> int:
+        return self.counts["pfcwd_detected"].amount if "pfcwd_detected" in self.counts else 0
+
+    @property
+    def speed_bps(self) -> int | None:
+        port = self.device.ports.get(self.name)
+        return None if port is None else port.speed_bps
+
+    @property
+    def faces_switch(self) -> bool:
+        return self.neighbor is not None and self.neighbor.to_host is False
+
+    @property
+    def pauses_s(self) -> float:
+        """The longest time for which the received frames can have paused the port, in seconds."""
+        return self.received * _PAUSE_BITS / (self.speed_bps or _ASSUMED_BPS)
+
+    @property
+    def is_stormed(self) -> bool:
+        """Whether the watchdog detected storms that the received pauses, where they are known, can have been.
+
+        A few of either since boot prove nothing: a host that boots can pause its switch for a while.
+        """
+        if "pfc_rx" not in self.counts:
+            return self.storms >= (_LEAST_STORMS if self.since_boot else 1)
+        enough = self.received >= LEAST_PAUSES if self.since_boot else self.pauses_s >= _SHORTEST_STORM_S
+        return self.storms > 0 and enough
+
+    @property
+    def is_paused(self) -> bool:
+        return self.received >= LEAST_PAUSES or self.is_stormed
+
+    @property
+    def since_boot(self) -> bool:
+        return not any(
+            self.counts[name].between for name in ("pfc_rx", "pfcwd_detected") if name in self.counts
+        )
+
+    @property
+    def window(self) -> str:
+        return _window(self.since_boot)
+
+
+def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
+    """Return what the captures say of the cause of pauses and losses, the strongest evidence first; empty if nothing.
+
+    Hosts that pause their switches come first. Where there are none, it is the cycle, the workload or the switch that
+    pauses come from. Links that damage frames, and ports that dropped, follow.
+    """
+    found: list[Culprit] = []
+    between_switches: list[Culprit] = []
+    for priority, devices in _pauses(fabric).items():
+        walk = PauseWalk(fabric, priority)
+        ports = [
+            _PausingPort(device, port, priority, counts, _neighbor(walk, device, port))
+            for device, port, counts in devices
+        ]
+        found += _receivers(fabric, walk, ports)
+        between_switches += _between_switches(walk, ports)
+    found += _nics_alone(fabric, found)
+    found.sort(key=lambda culprit: -culprit.weight)
+    return (*_each_once(found or between_switches), *_links(fabric), *_drops(fabric))
+
+
+def _each_once(found: Iterable[Culprit]) -> Iterator[Culprit]:
+    """Yield the first answer of each device and port: one fault can pause several priorities."""
+    seen: set[tuple[str, str]] = set()
+    for culprit in found:
+        if (culprit.device, culprit.port) not in seen:
+            seen.add((culprit.device, culprit.port))
+            yield culprit
+
+
+def _pauses(
+    fabric: RunningFabric,
+) -> Mapping[str, Sequence[tuple[RunningDevice, str, Mapping[str, Count]]]]:
+    """Return the counts of each port of a switch, by priority: pauses received and sent, and storms."""
+    found: dict[str, list[tuple[RunningDevice, str, Mapping[str, Count]]]] = {}
+    for device in fabric.devices:
+        counts: dict[tuple[str, str], dict[str, Count]] = {}
+        for name, kind in (("pfc_rx", "priority"), ("pfc_tx", "priority"), ("pfcwd_detected", "queue")):
+            for placed in each(device.state, name, "port", kind):
+                count = counted(device, placed, "port", kind)
+                if isinstance(count, Count):
+                    key = (placed.part(kind) or "", placed.part("port") or "")
+                    counts.setdefault(key, {})[name] = count
+        for (priority, port), of_port in counts.items():
+            found.setdefault(priority, []).append((device, port, of_port))
+    return {
+        priority: ports
+        for priority, ports in found.items()
+        if any(count.amount for *_, counts in ports for count in counts.values())
+    }
+
+
+def _neighbor(walk: PauseWalk, device: RunningDevice, port: str) -> Neighbor | None:
+    """Return the neighbor at a port; one of unknown kind is a switch where its captures have pauses of ports."""
+    neighbor = walk.neighbor(PausedPort(device, port))
+    if neighbor is None or neighbor.to_host is not None:
+        return neighbor
+    captured = walk.device(neighbor.name)
+    is_switch = captured is not None and any(True for _ in captured.state.named("pfc_rx", "port"))
+    return neighbor._replace(to_host=False) if is_switch else neighbor
+
+
+def _window(since_boot: bool) -> str:
+    return "since boot or the last clear" if since_boot else "between the captures"
+
+
+def _receivers(fabric: RunningFabric, walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
+    """Yield the hosts, or what else is connected, whose ports pause their switches."""
+    most = max((port.received for port in ports), default=0)
+    for beside in grouped((port.device.name, port) for port in ports).values():
+        for port in beside:
+            said = None if port.faces_switch else _does_not_drain(port, beside, most)
+            if said is not None:
+                yield _receiver(fabric, walk, port, said, ports)
+
+
+def _does_not_drain(port: _PausingPort, beside: Sequence[_PausingPort], most: int) -> str | None:
+    """Return by what the neighbor of a port is a receiver that does not drain, as words; None where it drains."""
+    share = _share(port)
+    if share is not None:
+        value, is_bound = share
+        if value < SLOW_SHARE or _is_full(port, 0 if is_bound else value):
+            return None
+        return f"it was paused for {'at most ' if is_bound else ''}{value:.1%} of the time"
+    known = port.neighbor is not None
+    if known and port.is_stormed and port.received < LEAST_PAUSES:
+        return "its watchdog found it stormed"
+    others = [
+        other.received
+        for other in beside
+        if other is not port and "pfc_rx" in other.counts and not (known and other.faces_switch)
+    ]
+    if port.received < LEAST_PAUSES or not others:
+        return None
+    usual = median(others)
+    enough = FAR_ABOVE * max(usual, 1)
+    if known:
+        return f"{_usual(usual, others)}" if port.received >= enough else None
+    is_far = port.received >= max(enough, _ABOVE_NEXT * max(others)) and port.received * _ABOVE_NEXT >= most
+    return _usual(usual, others) if is_far else None
+
+
+def _usual(usual: float, others: Sequence[int]) -> str:
+    return f"the median of {len(others)} other {'port' if len(others) == 1 else 'ports'} is {usual:,.0f}"
+
+
+def _elapsed_s(device: RunningDevice) -> int | None:
+    time = counted_time(device)
+    return None if time is None or time.end_s <= time.start_s else time.end_s - time.start_s
+
+
+def _share(port: _PausingPort) -> tuple[float, bool] | None:
+    """Return the share of the time for which a port was paused, and whether that is an upper bound by frames.
+
+    None where it counts from no earlier capture, or the time between them is not known.
+    """
+    count, time_s = port.counts.get("pfc_rx"), _elapsed_s(port.device)
+    if count is None or not count.between or time_s is None:
+        return None
+    lasted = count_of(port.device, "pause_duration", port=port.name, priority=port.priority)
+    if isinstance(lasted, Count) and lasted.between:
+        unit = 1e3 if lasted.placed.reading.unit == "ms" else 1e6
+        return min(1.0, lasted.amount / unit / time_s), False
+    return min(1.0, port.pauses_s / time_s), True
+
+
+def _is_full(port: _PausingPort, paused: float) -> bool:
+    """Return whether a port sent at line rate in the share of time in which it was not paused."""
+    rate = _egress_bps(port.device, port.name)
+    return (
+        rate is not None and port.speed_bps is not None and rate >= _LINE_RATE * port.speed_bps * (1 - paused)
+    )
+
+
+def _egress_bps(device: RunningDevice, port: str) -> float | None:
+    """Return the rate at which a port sent between the captures; None where bytes or time are not known."""
+    sent, time_s = count_of(device, "out_bytes", port=port), _elapsed_s(device)
+    if not isinstance(sent, Count) or not sent.between or time_s is None:
+        return None
+    return sent.amount * 8 / time_s
+
+
+def _receiver(
+    fabric: RunningFabric, walk: PauseWalk, port: _PausingPort, said: str, ports: Sequence[_PausingPort]
+) -> Culprit:
+    neighbor = port.neighbor
+    nic = None if neighbor is None else _nic_of(walk, neighbor, port)
+    evidence = [*_at_switch(port, said), *([] if nic is None else _of_nic(nic, port.priority))]
+    own = () if nic is None else _own_signs(nic)
+    sent = None if nic is None else _sent(nic, port.priority)
+    seconded = port.is_stormed or bool(own) or (sent is not None and sent >= LEAST_PAUSES)
+    silent = sent is not None and sent * FAR_ABOVE < port.received
+    confidence: Confidence = "medium" if seconded or not port.since_boot else "low"
+    if seconded and not port.since_boot and neighbor is not None and not silent:
+        confidence = "high"
+    device, name = (port.device.name, port.name) if neighbor is None else (neighbor.name, neighbor.port)
+    return Culprit(
+        "NIC" if silent or (nic is not None and nic.count("pause_storm_errors")) else "host",
+        device,
+        name,
+        "a receiver that does not drain: it pauses its switch"
+        if neighbor is not None
+        else "what is connected there does not drain: it pauses its switch",
+        confidence,
+        port.since_boot,
+        (*evidence, *_spread(port, ports), *_victims(fabric, port)),
+        _remedy(own, f"{device} {name}", port),
+        port.shown,
+        port.priority,
+        tuple(_against(port, sent, silent=silent)),
+        tuple(_missing(port, nic)),
+        port.received,
+    )
+
+
+def _at_switch(port: _PausingPort, said: str) -> Iterator[CulpritEvidence]:
+    count = port.counts.get("pfc_rx")
+    if count is not None:
+        text = f"{port.shown} received {count.amount:,} pauses of priority {port.priority} {count.window}; {said}"
+        yield CulpritEvidence(text, count.placed.origin)
+    storms = port.counts.get("pfcwd_detected")
+    if storms is not None and storms.amount:
+        times = f"{storms.amount:,} {'storm' if storms.amount == 1 else 'storms'}"
+        yield CulpritEvidence(
+            f"the watchdog detected {times} at {port.shown} {storms.window}", storms.placed.origin
+        )
+
+
+def _nic_of(walk: PauseWalk, neighbor: Neighbor, port: _PausingPort) -> Nic | None:
+    """Return the captured NIC at the other end of a port: by its name, else the only one, or the one that sent as many.
+
+    An intent calls the ports of a host ``port1``, ``port2``; its NICs have the names of interfaces.
+    """
+    host = walk.device(neighbor.name)
+    own = () if host is None else nics(host)
+    named = next((nic for nic in own if nic.name == neighbor.port), None)
+    if named is not None or len(own) == 1:
+        return named or own[0]
+    return next((nic for nic in own if _is_as_many(_sent(nic, port.priority), port.received)), None)
+
+
+def _is_as_many(one: int | None, other: int) -> bool:
+    return one is not None and abs(one - other) <= _AS_MANY * max(one, other)
+
+
+def _sent(nic: Nic, priority: str) -> int | None:
+    placed = nic.parts("pfc_tx", "priority").get(int(priority) if priority.isdecimal() else -1)
+    return None if placed is None else placed.number
+
+
+def _of_nic(nic: Nic, priority: str) -> Iterator[CulpritEvidence]:
+    """Yield what a NIC counted of its pauses and of the reasons for them."""
+    placed = nic.parts("pfc_tx", "priority").get(int(priority))
+    if placed is not None and placed.number is not None:
+        lasted = nic.parts("pfc_tx_us", "priority").get(int(priority))
+        seconds = "" if lasted is None or not lasted.number else f", {lasted.number / 1e6:,.1f} s in all"
+        text = f"{nic.host} {nic.label} sent {placed.number:,} pauses of priority {priority} {nic.window}{seconds}"
+        yield CulpritEvidence(text, placed.origin)
+    for name, text in _own_signs(nic):
+        sign = nic.placed(name)
+        if sign is not None:
+            yield CulpritEvidence(f"{nic.host} {nic.label}: {text}", sign.origin)
+
+
+def _own_signs(nic: Nic) -> tuple[tuple[str, str], ...]:
+    """Return the counters of a NIC that show why it pauses, each with its words."""
+    signs = (
+        (
+            "pause_storm_errors",
+            1,
+            "stall prevention ended {:,} storms of its own (tx_pause_storm_error_events)",
+        ),
+        ("pause_storm_warnings", 1, "{:,} storm warnings (tx_pause_storm_warning_events)"),
+        ("outbound_pci_stalled_wr", _STALLED_PERCENT, "PCIe writes stalled {} % of the time"),
+        ("outbound_pci_stalled_rd", _STALLED_PERCENT, "PCIe reads stalled {} % of the time"),
+    )
+    counts = ((name, nic.count(name) or 0, least, text) for name, least, text in signs)
+    return tuple((name, text.format(count)) for name, count, least, text in counts if count >= least)
+
+
+def _spread(start: _PausingPort, ports: Sequence[_PausingPort]) -> Iterator[CulpritEvidence]:
+    """Yield the switches to which the pauses went on, each once, along links that are known."""
+    by_device = grouped((port.device.name, port) for port in ports)
+    seen, queue = {start.device.name}, [start.device.name]
+    while queue:
+        name = queue.pop(0)
+        passed = [port for port in by_device[name] if port is not start and port.sent >= LEAST_PAUSES]
+        if passed:
+            total = sum(port.sent for port in passed)
+            where = listed([port.name for port in passed], most=1)
+            text = f"{name} sent {total:,} pauses on, at {where}"
+            yield CulpritEvidence(text, passed[0].counts["pfc_tx"].placed.origin)
+        for port in passed:
+            if port.faces_switch and port.neighbor is not None and port.neighbor.name in by_device:
+                peer = port.neighbor.name
+                if peer not in seen:
+                    seen.add(peer)
+                    queue.append(peer)
+
+
+def _victims(fabric: RunningFabric, port: _PausingPort) -> Iterator[CulpritEvidence]:
+    """Yield the captured hosts that were paused, as one fact."""
+    paused = [
+        (nic, placed)
+        for device in fabric.devices
+        for nic in nics(device)
+        for number, placed in nic.parts("pfc_rx", "priority").items()
+        if str(number) == port.priority and (placed.number or 0) >= LEAST_PAUSES
+    ]
+    own = port.neighbor.name if port.neighbor is not None else ""
+    others = [(nic, placed) for nic, placed in paused if nic.host != own]
+    if others:
+        names = listed([f"{nic.host} {nic.label}" for nic, _ in others], most=3)
+        yield CulpritEvidence(f"paused by it, and victims: {names}", others[0][1].origin)
+
+
+def _against(port: _PausingPort, sent: int | None, *, silent: bool) -> Iterator[str]:
+    watched = port.counts.get("pfcwd_detected")
+    if watched is not None and not watched.amount:
+        yield f"the watchdog of {port.device.name} detected no storm at {port.name}: it is slow rather than stuck"
+    if port.storms and not port.is_stormed:
+        yield f"the received pauses last at most {port.pauses_s:.3f} s, too short for the storms of the watchdog"
+    if silent:
+        yield f"its NIC counts {sent:,} sent pauses: a NIC that has failed does not count, or it is another link"
+    elif sent is not None and not _is_as_many(sent, port.received):
+        yield f"its NIC counts {sent:,} sent pauses, {port.shown} {port.received:,}"
+
+
+def _missing(port: _PausingPort, nic: Nic | None) -> Iterator[str]:
+    if port.since_boot:
+        yield "an earlier capture (--since): these counts began at boot or a clear, and may be of any day"
+    elif _elapsed_s(port.device) is None:
+        yield "the times of the captures: without them the share of time is not known"
+    if port.neighbor is None:
+        yield f"what is connected to {port.shown}: an intent, DEVICE_NEIGHBOR, or show lldp table"
+    elif nic is None:
+        yield f"counters of {port.neighbor.name} (ethtool -S)"
+
+
+def _remedy(own: Sequence[tuple[str, str]], name: str, port: _PausingPort) -> str:
+    if any(sign.startswith("outbound_pci") for sign, _ in own):
+        return f"take {name} out of the job; look at its PCIe link, memory and IOMMU"
+    return f"take {name} out of the job, and restart its NIC; if it pauses {port.shown} again, replace it"
+
+
+def _nics_alone(fabric: RunningFabric, found: Sequence[Culprit]) -> Iterator[Culprit]:
+    """Yield NICs that pause their switches by their own counters, where no capture of a switch has named the host."""
+    named = {culprit.device for culprit in found}
+    every = [(device, nic) for device in fabric.devices for nic in nics(device)]
+    counts = [
+        (device, nic, number, placed)
+        for device, nic in every
+        for number, placed in nic.parts("pfc_tx", "priority").items()
+    ]
+    for device, nic, number, placed in counts:
+        sent = placed.number or 0
+        others = [other.number or 0 for _, _, own, other in counts if own == number and other is not placed]
+        if nic.host in named or not _pauses_its_switch(device, nic, number, sent, others):
+            continue
+        signs, since_boot = _own_signs(nic), nic.whole is None
+        same = [each_of for each_of in found if _is_as_many(sent, each_of.weight)]
+        evidence = (
+            *_of_nic(nic, str(number)),
+            *(
+                CulpritEvidence(f"{each_of.seen_at} received as many: likely the other end", placed.origin)
+                for each_of in same
+            ),
+            *_victims_of(every, nic, number),
+        )
+        yield Culprit(
+            "NIC" if nic.count("pause_storm_errors") else "host",
+            nic.host,
+            nic.name,
+            "a receiver that does not drain: it pauses its switch",
+            "low" if since_boot and not signs else "medium" if since_boot or not signs else "high",
+            since_boot,
+            evidence,
+            f"take {nic.host} {nic.label} out of the job; look at its PCIe link, memory and IOMMU"
+            if signs
+            else f"take {nic.host} {nic.label} out of the job, and restart its NIC",
+            same[0].seen_at if len(same) == 1 else "",
+            str(number),
+            (),
+            (
+                *(["an earlier capture (--since): these counts may be of any day"] if since_boot else []),
+                "counters of its switch (show pfc counters), and what is connected to what",
+            ),
+            sent,
+        )
+
+
+def _pauses_its_switch(
+    device: RunningDevice, nic: Nic, priority: int, sent: int, others: Sequence[int]
+) -> bool:
+    """Return whether a NIC pauses its switch for a share of the time, or often and with a reason or unlike others."""
+    lasted, time_s = nic.parts("pfc_tx_us", "priority").get(priority), _elapsed_s(device)
+    if nic.whole is not None and time_s is not None and lasted is not None and lasted.number is not None:
+        return lasted.number / 1e6 >= SLOW_SHARE * time_s
+    if sent < LEAST_PAUSES:
+        return False
+    return bool(_own_signs(nic)) or (len(others) > 1 and sent >= FAR_ABOVE * max(median(others), 1))
+
+
+def _victims_of(
+    every: Sequence[tuple[RunningDevice, Nic]], culprit: Nic, priority: int
+) -> Iterator[CulpritEvidence]:
+    for _, nic in every:
+        placed = nic.parts("pfc_rx", "priority").get(priority)
+        if nic.host != culprit.host and placed is not None and (placed.number or 0) >= LEAST_PAUSES:
+            yield CulpritEvidence(
+                f"{nic.host} {nic.label} was sent {placed.number:,} pauses {nic.window}: a victim",
+                placed.origin,
+            )
+
+
+def _between_switches(walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
+    """Yield the cycle of pauses, else the switches from which pauses come that no host sent."""
+    by_device = grouped((port.device.name, port) for port in ports)
+    paused = {(port.device.name, port.name): port for port in ports if port.faces_switch and port.is_paused}
+    cycle = _cycle(walk, paused)
+    if cycle:
+        yield _cycle_answer(cycle)
+        return
+    for name, own in by_device.items():
+        passed = [port for port in own if port.sent >= LEAST_PAUSES]
+        into = [
+            port
+            for port in own
+            if port.is_paused
+            and not (port.neighbor and port.neighbor.to_host)
+            # Storms of any day are STM005's.
+            and (port.received or not port.since_boot)
+        ]
+        if passed and not into:
+            yield _source(own[0].device, own, max(passed, key=lambda port: port.sent))
+        elif into and all(port.neighbor is None or port.neighbor.name not in by_device for port in into):
+            yield _beyond(name, max(into, key=lambda port: port.received))
+
+
+def _cycle(walk: PauseWalk, paused: Mapping[tuple[str, str], _PausingPort]) -> tuple[_PausingPort, ...]:
+    """Return the paused ports of a cycle, in the order of the pauses; empty without one.
+
+    A port waits for the paused ports of its neighbor to which that one may forward its traffic: not those back to it,
+    and not those up again, unless the watchdog found both stormed.
+    """
+    by_device = grouped((name, port) for (name, _), port in paused.items())
+
+    def onward(port: _PausingPort) -> list[_PausingPort]:
+        assert port.neighbor is not None
+        return [
+            after
+            for after in by_device.get(port.neighbor.name, ())
+            if after.neighbor is not None
+            and after.neighbor.name != port.device.name
+            and (
+                walk.goes_on(after.device, after.name, port.device) or (port.is_stormed and after.is_stormed)
+            )
+        ]
+
+    done: set[tuple[str, str]] = set()
+    for start in paused:
+        path: list[tuple[_PausingPort, Iterator[_PausingPort]]] = []
+        if start not in done:
+            path.append((paused[start], iter(onward(paused[start]))))
+        while path:
+            port, rest = path[-1]
+            after = next(rest, None)
+            if after is None:
+                done.add((port.device.name, port.name))
+                path.pop()
+                continue
+            on_path = [each_of for each_of, _ in path]
+            if after in on_path:
+                return tuple(on_path[on_path.index(after) :])
+            if (after.device.name, after.name) not in done:
+                path.append((after, iter(onward(after))))
+    return ()
+
+
+def _cycle_answer(cycle: Sequence[_PausingPort]) -> Culprit:
+    names = [port.device.name for port in cycle]
+    since_boot = all(port.since_boot for port in cycle)
+    stormed = sum(port.is_stormed for port in cycle)
+    return Culprit(
+        "cycle",
+        names[0],
+        cycle[0].name,
+        f"a cyclic buffer dependency, of which no device is guilty: {' < '.join([*names, names[0]])}",
+        "high" if stormed == len(cycle) and not since_boot else "low" if since_boot else "medium",
+        since_boot,
+        tuple(fact for port in cycle for fact in _at_switch(port, f"{_peer(port)} pauses it")),
+        "change the routing so that no path goes up again after it went down, and see lossless lint (TOP001)",
+        cycle[0].shown,
+        cycle[0].priority,
+        ()
+        if stormed
+        else ("no watchdog detected a storm in the cycle: the pauses may be of different times",),
+        ("an earlier capture (--since)",) if since_boot else (),
+        sum(port.received for port in cycle),
+    )
+
+
+def _peer(port: _PausingPort) -> str:
+    return "" if port.neighbor is None else port.neighbor.name
+
+
+def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPort) -> Culprit:
+    """Return the answer for a switch that sends pauses and receives none: an incast if an egress is at line rate."""
+    since_boot = not most.counts["pfc_tx"].between
+    text = f"{most.shown} sent {most.sent:,} pauses of priority {most.priority} {_window(since_boot)}"
+    evidence = [
+        CulpritEvidence(text, most.counts["pfc_tx"].placed.origin),
+        *(
+            CulpritEvidence(
+                f"{device.name} received no storm of pauses at its {len(own)} ports", count.placed.origin
+            )
+            for count in [own[0].counts.get("pfc_rx")]
+            if count is not None
+        ),
+    ]
+    full = _full(device, own)
+    if full:
+        names = [f"{port.name}{f' to {port.neighbor.name}' if port.neighbor else ''}" for port, _, _ in full]
+        evidence += [CulpritEvidence(words, origin) for _, words, origin in full]
+        port = full[0][0]
+        measured = _egress_bps(device, port.name) is not None
+        return Culprit(
+            "workload",
+            device.name,
+            port.name,
+            f"an incast: {listed(names)} at line rate, and no device is at fault",
+            "high" if measured else "low",
+            since_boot,
+            tuple(evidence),
+            "spread the traffic, or let DCQCN slow it down before PFC does",
+            port.shown,
+            most.priority,
+            ()
+            if measured
+            else ("the rates are those of the last poll, and need not be of the time of the pauses",),
+            () if measured else (f"two captures of the database of {device.name}, with their times",),
+            most.sent,
+        )
+    return Culprit(
+        "none",
+        device.name,
+        "",
+        f"{device.name} sends pauses and receives none: an incast, or an egress that is slow",
+        "low",
+        since_boot,
+        tuple(evidence),
+        f"capture show interfaces counters of {device.name} while it lasts",
+        "",
+        most.priority,
+        (),
+        (f"the rates of the egress ports of {device.name} in that time",),
+        most.sent,
+    )
+
+
+def _full(device: RunningDevice, own: Sequence[_PausingPort]) -> list[tuple[_PausingPort, str, Origin]]:
+    """Return the ports that send at line rate, each with its words: between the captures, else in the last poll."""
+    found = []
+    for port in own:
+        sent = device.state.of("out_bytes", port=port.name)
+        shown = device.state.of("out_utilization", port=port.name)
+        rate, speed = _egress_bps(device, port.name), port.speed_bps
+        if rate is not None and speed is not None and sent is not None:
+            if rate >= _LINE_RATE * speed:
+                words = f"{port.shown} sent at {rate / speed:.0%} of line rate between the captures"
+                found.append((port, words, sent.origin))
+        elif shown is not None and _percent(shown) >= 100 * _LINE_RATE:
+            words = f"{port.shown} sends at {_percent(shown):.0f} % of line rate in the last poll"
+            found.append((port, words, shown.origin))
+    return found
+
+
+def _percent(placed: PlacedReading) -> float:
+    value = placed.reading.value
+    return value if isinstance(value, int | float) else 0
+
+
+def _beyond(name: str, most: _PausingPort) -> Culprit:
+    """Return the answer for a switch that is paused by a device that no capture shows."""
+    peer = f"{_peer(most)}, which no capture shows" if _peer(most) else f"what is connected to {most.shown}"
+    return Culprit(
+        "none",
+        name,
+        most.name,
+        f"{name} passes on pauses that come from {peer}",
+        "low",
+        most.since_boot,
+        tuple(_at_switch(most, "it passes them on")),
+        f"capture {_peer(most)}" if _peer(most) else "name what is connected: an intent, or show lldp table",
+        most.shown,
+        most.priority,
+        (),
+        (f"captures of {_peer(most) or 'the device at ' + most.shown}",),
+        most.received,
+    )
+
+
+def _links(fabric: RunningFabric) -> Iterator[Culprit]:
+    """Yield links that damaged frames, or went down repeatedly, by the end that received."""
+    for device in fabric.devices:
+        for nic in nics(device):
+            counts = [
+                sum(placed.number or 0 for placed in nic.parts("priority_rx_packets", "priority").values())
+            ]
+            counts += [nic.count("rx_packets") or 0, nic.count("rx_vport_rdma_unicast_packets") or 0]
+            damaged = nic.placed("rx_crc_errors_phy")
+            if damaged is not None and _is_bad(damaged.number, max(counts), since_boot=nic.whole is None):
+                text = f"{nic.host} {nic.label}: {damaged.number:,} {_DAMAGED[0]} of {max(counts):,} {nic.window}"
+                yield _link(nic.host, nic.name, nic.whole is None, CulpritEvidence(text, damaged.origin))
+            downs = nic.placed("link_downed")
+            if nic.whole is not None and downs is not None and (downs.number or 0) >= _FLAPS:
+                text = f"{nic.host} {nic.label} lost its link {downs.number:,} times {nic.window}"
+                yield _link(nic.host, nic.name, since_boot=False, fact=CulpritEvidence(text, downs.origin))
+        for name, words in zip(_DAMAGE[1:], _DAMAGED[1:], strict=True):
+            for placed in each(device.state, name, "port"):
+                count = counted(device, placed, "port")
+                port = placed.part("port") or ""
+                frames = _frames(device, port)
+                if isinstance(count, Count) and _is_bad(count.amount, frames, since_boot=not count.between):
+                    text = (
+                        f"{device.name} {port}: {count.amount:,} {words}, of {frames:,} frames {count.window}"
+                    )
+                    yield _link(device.name, port, not count.between, CulpritEvidence(text, placed.origin))
+
+
+def _frames(device: RunningDevice, port: str) -> int:
+    counts = [count_of(device, name, port=port) for name in ("in_packets", "in_unicast_packets")]
+    return max((count.amount for count in counts if isinstance(count, Count)), default=0)
+
+
+def _is_bad(damaged: int | None, frames: int, *, since_boot: bool) -> bool:
+    """Return whether a link damages more frames than its bit error ratio allows; ten times as many since boot."""
+    least = _BAD_FRAMES * (10 if since_boot else 1)
+    return damaged is not None and damaged >= max(_LEAST_ERRORS, least * frames) and frames >= _LEAST_FRAMES
+
+
+def _link(device: str, port: str, since_boot: bool, fact: CulpritEvidence) -> Culprit:
+    return Culprit(
+        "link",
+        device,
+        port,
+        "a bad link: what it damages is sent again",
+        "low" if since_boot else "medium",
+        since_boot,
+        (fact,),
+        f"clean or replace the optics and the cable at {device} {port}".rstrip(),
+        f"{device} {port}".rstrip(),
+    )
+
+
+def _drops(fabric: RunningFabric) -> Iterator[Culprit]:
+    """Yield ports whose lossless groups dropped between the captures: short headroom, or a peer that sends on."""
+    for device in fabric.devices:
+        for placed in each(device.state, "dropped_packets", "port", "pg"):
+            count, port = counted(device, placed, "port", "pg"), placed.part("port") or ""
+            lossless = device.lossless.get(port)
+            group = placed.part("pg") or ""
+            if (
+                isinstance(count, Count)
+                and count.between
+                and count.amount
+                and lossless is not None
+                and group.isdecimal()
+                and int(group) in lossless.groups
+            ):
+                yield _dropped(fabric, device, port, min(lossless.priorities), count)
+
+
+def _dropped(fabric: RunningFabric, device: RunningDevice, port: str, priority: int, count: Count) -> Culprit:
+    walk = PauseWalk(fabric, str(priority))
+    neighbor = walk.neighbor(PausedPort(device, port))
+    sent = count_of(device, "pfc_tx", port=port, priority=str(priority))
+    paused = sent.amount if isinstance(sent, Count) else 0
+    text = f"{device.name} {port} dropped {count.amount:,} packets of its lossless group between the captures"
+    evidence = [CulpritEvidence(text, count.placed.origin)]
+    host = None if neighbor is None else walk.device(neighbor.name)
+    heard = [
+        placed
+        for nic in (() if host is None else nics(host))
+        for number, placed in nic.parts("pfc_rx", "priority").items()
+        if number == priority
+    ]
+    if isinstance(sent, Count):
+        evidence.append(CulpritEvidence(f"it sent {paused:,} pauses there", sent.placed.origin))
+    if (
+        neighbor is not None
+        and paused >= FAR_ABOVE
+        and heard
+        and not any(each_of.number for each_of in heard)
+    ):
+        evidence.append(CulpritEvidence(f"{neighbor.name} counts no pause as received", heard[0].origin))
+        what = "a sender that ignores PFC"
+        return Culprit(
+            "host",
+            neighbor.name,
+            neighbor.port,
+            what,
+            "high",
+            since_boot=False,
+            evidence=tuple(evidence),
+            help=f"turn PFC on for priority {priority} on {neighbor.name}",
+            seen_at=f"{device.name} {port}",
+            priority=str(priority),
+        )
+    return Culprit(
+        "switch port",
+        device.name,
+        port,
+        "a headroom that is too short, or a peer that does not stop in time",
+        "medium" if heard else "low",
+        since_boot=False,
+        evidence=tuple(evidence),
+        help="check cable length and headroom (lossless headroom), then PFC of the peer",
+        seen_at=f"{device.name} {port}",
+        priority=str(priority),
+        missing=() if heard else ("what the peer counted of the pauses",),
+    )

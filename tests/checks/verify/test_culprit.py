@@ -1,0 +1,348 @@
+"""Who did it: the host, workload, cycle or link that most evidence of captures points to.
+
+In the recorded storm port2 of host37, at Ethernet36 of leaf3, pauses its switch; ``after`` and ``before`` have the
+watchdog's table, ``a2`` and ``b2`` do not.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.api import verify
+from tests.checks.verify.running import INTENT, leaf_config, pauses, report_on, storm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from lossless.api import Report
+    from lossless.checks.rules.storms.culprit import Culprit
+
+    Found = list[tuple[str, str, str]]
+
+_LEAF = (*range(0, 32, 4), *range(32, 64, 8))
+HOST37 = ("host", "host37", "port2")
+AT_LEAF3 = ("host", "leaf3", "Ethernet36")
+BY_ITS_NIC = ("host", "host37", "eth1")
+
+
+def _found(report: Report) -> Found:
+    return [(each.kind, each.device, each.port) for each in report.culprits or ()]
+
+
+def _accused(report: Report) -> Found:
+    return [found for found in _found(report) if found[0] != "none"]
+
+
+@pytest.fixture
+def storm_folder(reference: Path) -> Path:
+    """Return the folder of the recorded storm."""
+    folder = reference / "field" / "day" / "storm"
+    if not folder.is_dir():
+        pytest.skip(f"no recorded storm at {folder}")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("paths", "since", "expected"),
+    [
+        (["fabric.yaml", "after"], ["before"], [HOST37]),
+        (["fabric.yaml", "after"], [], [HOST37]),
+        (["fabric.yaml", "a2"], ["b2"], [HOST37]),
+        (["fabric.yaml", "a2"], [], [HOST37]),
+        (["fabric.yaml", "after/leaf3"], [], [HOST37]),
+        (["fabric.yaml", "a2/leaf3"], [], [HOST37]),
+        (["a2/leaf1", "a2/leaf3", "a2/spine1", "a2/spine2"], ["b2"], [AT_LEAF3]),
+        (["after/leaf1", "after/leaf3", "after/spine1", "after/spine2"], [], [AT_LEAF3]),
+        (["after/host5", "after/host37"], [], [BY_ITS_NIC]),
+        (["after/host5", "after/host37"], ["before"], [BY_ITS_NIC]),
+        (["after"], ["before"], [AT_LEAF3, BY_ITS_NIC]),
+        (["after/spine1", "after/host5"], [], []),
+        (["after/spine1", "after/host5"], ["before"], []),
+        (["fabric.yaml", "after/spine1", "after/host5"], ["before"], []),
+        (["fabric.yaml", "before"], [], []),
+    ],
+)
+def test_the_recorded_storm_has_its_culprit(
+    storm_folder: Path, paths: list[str], since: list[str], expected: Found
+) -> None:
+    report = verify([storm_folder / path for path in paths], since=[storm_folder / path for path in since])
+    assert _accused(report) == expected
+
+
+LLDP = """admin@leaf3:~$ show lldp table
+Capability codes: (R) Router, (B) Bridge, (O) Other
+LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr
+-----------  --------------  -----------------  ------------  -----------------
+Ethernet32   host37          02:00:00:00:00:01                eth0
+Ethernet36   host37          02:00:00:00:00:02                eth1
+Ethernet128  spine1          Ethernet128        BR            Ethernet128
+--------------------------------------------------
+Total entries displayed:  3
+"""
+NEIGHBORS = json.dumps(
+    {
+        "DEVICE_METADATA": {"localhost": {"hostname": "leaf3"}},
+        "PORT": {"Ethernet36": {"lanes": "36", "speed": "400000", "admin_status": "up"}},
+        "DEVICE_NEIGHBOR": {"Ethernet36": {"name": "host37", "port": "eth1"}},
+        "DEVICE_NEIGHBOR_METADATA": {"host37": {"type": "Server"}},
+    }
+)
+HEARD = json.dumps(
+    {
+        "LLDP_ENTRY_TABLE:Ethernet36": {
+            "lldp_rem_sys_name": "host37",
+            "lldp_rem_port_id": "02:00:00:00:00:02",
+            "lldp_rem_port_desc": "eth1",
+        }
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("lldp.txt", LLDP), ("config_db.json", NEIGHBORS), ("appl_db.json", HEARD)]
+)
+def test_what_is_connected_joins_switch_and_host(
+    storm_folder: Path, tmp_path: Path, name: str, text: str
+) -> None:
+    (tmp_path / "leaf3").mkdir()
+    (tmp_path / "leaf3" / name).write_text(text)
+    report = verify([storm_folder / "after", tmp_path], since=[storm_folder / "before"])
+    assert _accused(report) == [BY_ITS_NIC]
+    (culprit,) = report.culprits or ()
+    assert (culprit.seen_at, culprit.confidence) == ("leaf3 Ethernet36", "high")
+    assert any("host37 eth1 sent 48,211,930 pauses" in fact.text for fact in culprit.evidence)
+
+
+def test_no_capture_of_a_healthy_device_accuses_a_host(reference: Path) -> None:
+    files = [
+        file
+        for folder in (reference / "captures" / "state", reference / "captures" / "state-2")
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    ]
+    folders = {file.parent for file in files}
+    accused = [
+        (path, found)
+        for path in (*files, *folders)
+        for found in _found(verify([path]))
+        if found[0] not in ("none", "workload")
+    ]
+    assert accused == []
+
+
+def _counts(rx: Mapping[str, int], tx: Mapping[str, int], numbers: Iterable[int] = _LEAF) -> str:
+    """Return pauses of all ports of a leaf, or of those of some numbers; 40 where none are given."""
+    ports = dict.fromkeys([f"Ethernet{number}" for number in numbers], 40)
+    return pauses("Rx", {**ports, **rx}) + pauses("Tx", {**ports, **tx})
+
+
+def _one(tmp_path: Path, now: Mapping[str, str], before: Mapping[str, str] | None = None) -> Culprit:
+    (culprit,) = report_on(tmp_path, {**now, **INTENT}, None if before is None else {**before}).culprits or ()
+    return culprit
+
+
+@pytest.mark.parametrize(("received", "accused"), [(9_999, []), (10_000, [("host", "host2", "port1")])])
+def test_a_port_has_to_have_received_ten_thousand_pauses(
+    tmp_path: Path, received: int, accused: Found
+) -> None:
+    report = report_on(tmp_path, {"leaf1/a.txt": _counts({"Ethernet8": received}, {}), **INTENT})
+    assert _accused(report) == accused
+
+
+def test_a_port_that_received_as_many_as_the_others_is_no_culprit(tmp_path: Path) -> None:
+    rx = {f"Ethernet{number}": 20_000 for number in range(0, 32, 4)}
+    report = report_on(tmp_path, {"leaf1/a.txt": _counts({**rx, "Ethernet8": 900_000}, {}), **INTENT})
+    assert _accused(report) == []
+
+
+def test_a_few_pauses_beside_an_old_storm_accuse_nobody(tmp_path: Path) -> None:
+    text = storm("Ethernet8", "operational") + "\n" + _counts({"Ethernet8": 800}, {})
+    assert _accused(report_on(tmp_path, {"leaf1/a.txt": text, **INTENT})) == []
+
+
+@pytest.mark.parametrize(("storms", "accused"), [(4, []), (5, [("host", "host2", "port1")])])
+def test_the_watchdog_alone_names_a_host_by_five_storms(tmp_path: Path, storms: int, accused: Found) -> None:
+    report = report_on(tmp_path, {"leaf1/a.txt": storm("Ethernet8", "operational", storms), **INTENT})
+    assert _accused(report) == accused
+
+
+def test_between_captures_one_storm_is_enough(tmp_path: Path) -> None:
+    now, before = (storm("Ethernet8", "operational", storms) for storms in (3, 2))
+    report = report_on(tmp_path, {"leaf1/a.txt": now, **INTENT}, {"leaf1/a.txt": before})
+    assert _accused(report) == [("host", "host2", "port1")]
+
+
+def test_two_hosts_are_two_answers_the_worse_first(tmp_path: Path) -> None:
+    rx = {"Ethernet8": 50_000, "Ethernet16": 700_000}
+    report = report_on(tmp_path, {"leaf1/a.txt": _counts(rx, {}), **INTENT})
+    assert _accused(report) == [("host", "host3", "port1"), ("host", "host2", "port1")]
+
+
+def _nic(tx_pause: int, **counters: int) -> str:
+    values = {
+        "rx_packets": 10**9,
+        "rx_discards_phy": 0,
+        "rx_prio3_pause": 3,
+        "tx_prio3_pause": tx_pause,
+        **counters,
+    }
+    lines = "\n".join(f"     {name}: {value}" for name, value in values.items())
+    return f"==> ethtool -S eth0\nNIC statistics:\n{lines}\n"
+
+
+def test_a_nic_that_counts_no_pauses_has_failed(tmp_path: Path) -> None:
+    leaf = _counts({"Ethernet8": 700_000}, {})
+    culprit = _one(tmp_path, {"leaf1/a.txt": leaf, "host2/a.txt": _nic(0)})
+    assert (culprit.kind, culprit.device) == ("NIC", "host2")
+    assert culprit.against == (
+        "its NIC counts 0 sent pauses: a NIC that has failed does not count, or it is another link",
+    )
+
+
+def test_storms_that_the_nic_ended_itself_are_the_nics(tmp_path: Path) -> None:
+    leaf = _counts({"Ethernet8": 700_000}, {})
+    culprit = _one(
+        tmp_path, {"leaf1/a.txt": leaf, "host2/a.txt": _nic(700_000, tx_pause_storm_error_events=2)}
+    )
+    assert (culprit.kind, culprit.device, culprit.confidence) == ("NIC", "host2", "medium")
+
+
+def test_counts_that_do_not_agree_are_said(tmp_path: Path) -> None:
+    leaf = _counts({"Ethernet8": 700_000}, {})
+    culprit = _one(tmp_path, {"leaf1/a.txt": leaf, "host2/a.txt": _nic(90_000)})
+    assert culprit.against == ("its NIC counts 90,000 sent pauses, leaf1 Ethernet8 700,000",)
+
+
+def test_a_watchdog_that_detected_nothing_is_said(tmp_path: Path) -> None:
+    text = storm("Ethernet8", "operational", 0) + "\n" + _counts({"Ethernet8": 700_000}, {})
+    culprit = _one(tmp_path, {"leaf1/a.txt": text})
+    assert culprit.against == (
+        "the watchdog of leaf1 detected no storm at Ethernet8: it is slow rather than stuck",
+    )
+
+
+_INCAST = {"Ethernet4": 49.0}
+
+
+def _rates(gigabytes: Mapping[str, float]) -> str:
+    lines = [
+        "    IFACE    STATE            RX_OK        RX_BPS    RX_UTIL    RX_ERR    RX_DRP    RX_OVR"
+        "            TX_OK        TX_BPS    TX_UTIL    TX_ERR    TX_DRP    TX_OVR"
+    ]
+    lines.append("-" * 9 + "  -----" + "  ---" * 12)
+    for port, rate in gigabytes.items():
+        share = f"{rate / 50:.2%}"
+        lines.append(
+            f"{port:>9}        U    1,000    0.00 B/s    0.00%    0    0    0    1,000    {rate:.2f} GB/s    {share}"
+            "    0    0    0"
+        )
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "expected"),
+    [
+        ({"Ethernet4": 49.0, "Ethernet8": 3.0}, ("workload", "leaf1", "Ethernet4")),
+        ({"Ethernet4": 30.0, "Ethernet8": 3.0}, ("none", "leaf1", "")),
+    ],
+)
+def test_an_egress_at_line_rate_without_pauses_is_an_incast(
+    tmp_path: Path, gigabytes: Mapping[str, float], expected: tuple[str, str, str]
+) -> None:
+    tx = {f"Ethernet{number}": 300_000 for number in range(8, 64, 8)}
+    culprit = _one(tmp_path, {"leaf1/a.txt": _counts({}, tx) + _rates(gigabytes)})
+    assert (culprit.kind, culprit.device, culprit.port) == expected
+
+
+def _ring(stormed: str = "stormed") -> dict[str, str]:
+    """Return captures of three switches in a ring, each paused by the next: sw1 by sw2, sw2 by sw3, sw3 by sw1."""
+    files = {}
+    for number in (1, 2, 3):
+        after, before = number % 3 + 1, (number - 2) % 3 + 1
+        config = {
+            "DEVICE_METADATA": {"localhost": {"hostname": f"sw{number}", "type": "ToRRouter"}},
+            "PORT": {
+                port: {"lanes": lane, "speed": "400000", "admin_status": "up"}
+                for port, lane in (("Ethernet0", "0"), ("Ethernet4", "4"), ("Ethernet8", "8"))
+            },
+            "DEVICE_NEIGHBOR": {
+                "Ethernet0": {"name": f"sw{after}", "port": "Ethernet4"},
+                "Ethernet4": {"name": f"sw{before}", "port": "Ethernet0"},
+                "Ethernet8": {"name": f"host{number}", "port": "eth0"},
+            },
+            "DEVICE_NEIGHBOR_METADATA": {
+                f"sw{after}": {"type": "ToRRouter"},
+                f"sw{before}": {"type": "ToRRouter"},
+                f"host{number}": {"type": "Server"},
+            },
+        }
+        files[f"sw{number}/config_db.json"] = json.dumps(config)
+        files[f"sw{number}/a.txt"] = (
+            storm("Ethernet0", stormed, int(stormed == "stormed"))
+            + "\n"
+            + pauses("Rx", {"Ethernet0": 400_000, "Ethernet4": 0, "Ethernet8": 12})
+            + pauses("Tx", {"Ethernet0": 0, "Ethernet4": 400_000, "Ethernet8": 90_000})
+        )
+    return files
+
+
+@pytest.mark.parametrize("stormed", ["stormed", "operational"])
+def test_a_cycle_of_pauses_has_no_guilty_device(tmp_path: Path, stormed: str) -> None:
+    (culprit,) = report_on(tmp_path, _ring(stormed)).culprits or ()
+    assert culprit.kind == "cycle"
+    assert culprit.what.endswith("sw1 < sw2 < sw3 < sw1")
+    assert (culprit.against == ()) is (stormed == "stormed")
+
+
+def test_one_switch_of_a_ring_that_is_not_paused_ends_the_cycle(tmp_path: Path) -> None:
+    files = _ring("operational")
+    files["sw2/a.txt"] = files["sw2/a.txt"].replace("   400000", "        9", 1)
+    assert [kind for kind, *_ in _found(report_on(tmp_path, files))] == ["none"]
+
+
+@pytest.mark.parametrize(("errors", "accused"), [(99, []), (101, [("link", "host2", "eth0")])])
+def test_a_link_is_bad_by_its_damaged_frames_per_frame(tmp_path: Path, errors: int, accused: Found) -> None:
+    now = {"host2/a.txt": _nic(5, rx_packets=2 * 10**9, rx_crc_errors_phy=errors)}
+    before = {"host2/a.txt": _nic(5, rx_crc_errors_phy=0)}
+    assert _accused(report_on(tmp_path, {**now, **INTENT}, before)) == accused
+
+
+@pytest.mark.parametrize(("downs", "accused"), [(3, []), (4, [("link", "host2", "eth0")])])
+def test_a_link_that_went_down_twice_between_the_captures_flaps(
+    tmp_path: Path, downs: int, accused: Found
+) -> None:
+    before = {"host2/a.txt": _nic(5, link_down_events_phy=2)}
+    now = {"host2/a.txt": _nic(5, link_down_events_phy=downs)}
+    assert _accused(report_on(tmp_path, {**now, **INTENT}, before)) == accused
+
+
+def _group_drops(dropped: int) -> str:
+    return (
+        "Ingress PG dropped packets:\n     Port    PG0    PG1    PG2    PG3    PG4    PG5    PG6    PG7\n"
+        "---------  -----  -----  -----  -----  -----  -----  -----  -----\n"
+        f"Ethernet8      0      0      0  {dropped:>5}      0      0      0      0\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("heard", "expected"),
+    [
+        (0, ("host", "host2", "port1")),
+        (5_000, ("switch port", "leaf1", "Ethernet8")),
+        (None, ("switch port", "leaf1", "Ethernet8")),
+    ],
+)
+def test_drops_of_a_lossless_group_are_the_senders_who_ignores_pauses(
+    tmp_path: Path, heard: int | None, expected: tuple[str, str, str]
+) -> None:
+    def files(dropped: int, sent: int, received: int | None) -> dict[str, str]:
+        leaf = _group_drops(dropped) + _counts({}, {"Ethernet8": sent})
+        nic = {} if received is None else {"host2/a.txt": _nic(5, rx_prio3_pause=received)}
+        return {"leaf1/a.txt": leaf, "leaf1/config_db.json": leaf_config(), **nic}
+
+    culprit = _one(tmp_path, files(700, 5_040, heard), files(0, 40, None if heard is None else 0))
+    assert (culprit.kind, culprit.device, culprit.port) == expected
