@@ -92,7 +92,8 @@ def verified(
 ) -> Report:
     """Return the report of rules on running devices: on each device or ASIC by itself, and on all together.
 
-    It has the answer to who caused pauses and losses too, whichever rules are chosen. ``pass_marks`` are those of traffic tests by file, where a configuration sets them.
+    It has the answer to who caused pauses and losses too, whichever rules are chosen. ``pass_marks`` are those of
+    traffic tests by file, where a configuration sets them.
     """
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
