@@ -333,7 +333,7 @@ def _group_drops(dropped: int) -> str:
     [
         (0, ("host", "host2", "port1")),
         (5_000, ("switch port", "leaf1", "Ethernet8")),
-        (None, ("switch port", "leaf1", "Ethernet8")),
+        (None, ("none", "leaf1", "Ethernet8")),
     ],
 )
 def test_drops_of_a_lossless_group_are_the_senders_who_ignores_pauses(

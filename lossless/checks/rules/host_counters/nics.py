@@ -251,6 +251,10 @@ def _is_infiniband(state: DeviceState, placed: PlacedReading) -> bool:
     return state.value("link_layer", **where) in ("InfiniBand", "IB")
 
 
+_BEFORE_WRAP = range(1 << 31, 1 << 32)
+"""Values from which a counter of 32 bits can begin again while others of its NIC go on."""
+
+
 def earlier_of(readings: Readings, then: Sequence[Readings], now: Sequence[Readings]) -> Readings | None:
     """Return the earlier counters of the same interface; None where there are none, or the match is not certain.
 
@@ -275,8 +279,15 @@ def since(readings: Readings, earlier: Readings) -> Readings | None:
     # Where one file has a counter twice, the first counts, as in all rules about NICs.
     then = {_key(placed): placed for placed in reversed(earlier)}
     counts = [_count(placed, then.get(_key(placed))) for placed in readings]
-    if any(isinstance(count, Count) and not count.between for count in counts):
+    fallen = [
+        then[_key(placed)].number or 0
+        for placed, count in zip(readings, counts, strict=True)
+        if count is not None and not count.between
+    ]
+    rose = any(count is not None and count.between and count.amount for count in counts)
+    if fallen and not (rose and all(number in _BEFORE_WRAP for number in fallen)):
         return None
+    # What such a counter has counted since its end is the least that it has counted.
     return [_with(placed, count) for placed, count in zip(readings, counts, strict=True)]
 
 

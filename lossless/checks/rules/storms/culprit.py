@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.checks.rules.capture_times import counted_time
 from lossless.checks.rules.counting import Count, count_of, counted, each
 from lossless.checks.rules.host_counters.nics import nics
-from lossless.checks.rules.storms.pause_walk import PausedPort, PauseWalk
+from lossless.checks.rules.storms.pause_walk import SWITCH_PORT, PausedPort, PauseWalk
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
@@ -47,7 +47,7 @@ LEAST_PAUSES = 10_000
 FAR_ABOVE = 100
 """How many times the median of the ports beside it a port has to have received, where the time is not known."""
 _ABOVE_NEXT = 10
-"""How many times the next port of its switch a port has to have received, where its neighbor is not known."""
+"""How many times any other port a port has to have received, where its neighbor is not known."""
 _PAUSE_BITS = 65_535 * 512
 """Bit times of the longest pause that one frame asks for (IEEE 802.3-2018, annex 31B: quanta of 512 bit times)."""
 _SHORTEST_STORM_S = 0.1
@@ -56,6 +56,8 @@ _LEAST_STORMS = 5
 """Storms since boot from which a port counts as stormed where no capture has its pauses."""
 _ASSUMED_BPS = 100e9
 _LINE_RATE = 0.9
+_BUSY = 0.2
+"""Least average part of line rate of the one egress that stands out where traffic came for some of the time only."""
 _AS_MANY = 0.1
 """How far the counts at both ends of a link may differ: they are not read at one instant."""
 _STALLED_PERCENT = 10
@@ -218,13 +220,13 @@ def _pauses(
 
 
 def _neighbor(walk: PauseWalk, device: RunningDevice, port: str) -> Neighbor | None:
-    """Return the neighbor at a port; one of unknown kind is a switch where its captures have pauses of ports."""
+    """Return the neighbor at a port; one of unknown kind is a switch by its captures, or by the name of its port."""
     neighbor = walk.neighbor(PausedPort(device, port))
     if neighbor is None or neighbor.to_host is not None:
         return neighbor
     captured = walk.device(neighbor.name)
     is_switch = captured is not None and any(True for _ in captured.state.named("pfc_rx", "port"))
-    return neighbor._replace(to_host=False) if is_switch else neighbor
+    return neighbor._replace(to_host=False) if is_switch or SWITCH_PORT.match(neighbor.port) else neighbor
 
 
 def _window(since_boot: bool) -> str:
@@ -233,23 +235,24 @@ def _window(since_boot: bool) -> str:
 
 def _receivers(fabric: RunningFabric, walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
     """Yield the hosts, or what else is connected, whose ports pause their switches."""
-    most = max((port.received for port in ports), default=0)
     for beside in grouped((port.device.name, port) for port in ports).values():
         for port in beside:
-            said = None if port.faces_switch else _does_not_drain(port, beside, most)
+            said = None if port.faces_switch else _does_not_drain(port, beside, ports)
             if said is not None:
                 yield _receiver(fabric, walk, port, said, ports)
 
 
-def _does_not_drain(port: _PausingPort, beside: Sequence[_PausingPort], most: int) -> str | None:
+def _does_not_drain(
+    port: _PausingPort, beside: Sequence[_PausingPort], ports: Sequence[_PausingPort]
+) -> str | None:
     """Return by what the neighbor of a port is a receiver that does not drain, as words; None where it drains."""
-    share = _share(port)
+    known = port.neighbor is not None
+    share = _share(port) if known else None
     if share is not None:
         value, is_bound = share
         if value < SLOW_SHARE or _is_full(port, 0 if is_bound else value):
             return None
         return f"it was paused for {'at most ' if is_bound else ''}{value:.1%} of the time"
-    known = port.neighbor is not None
     if known and port.is_stormed and port.received < LEAST_PAUSES:
         return "its watchdog found it stormed"
     others = [
@@ -260,15 +263,24 @@ def _does_not_drain(port: _PausingPort, beside: Sequence[_PausingPort], most: in
     if port.received < LEAST_PAUSES or not others:
         return None
     usual = median(others)
-    enough = FAR_ABOVE * max(usual, 1)
-    if known:
-        return f"{_usual(usual, others)}" if port.received >= enough else None
-    is_far = port.received >= max(enough, _ABOVE_NEXT * max(others)) and port.received * _ABOVE_NEXT >= most
-    return _usual(usual, others) if is_far else None
-
-
-def _usual(usual: float, others: Sequence[int]) -> str:
+    if port.received < FAR_ABOVE * max(usual, 1) or not (known or _is_alone(port, ports)):
+        return None
     return f"the median of {len(others)} other {'port' if len(others) == 1 else 'ports'} is {usual:,.0f}"
+
+
+def _is_alone(port: _PausingPort, ports: Sequence[_PausingPort]) -> bool:
+    """Return whether a port with an unknown neighbor received far more pauses than any other, and no switch sent them.
+
+    A switch that passes pauses on sends about as many as its neighbor receives.
+    """
+    others = [other for other in ports if other is not port]
+    return (
+        len({other.device.name for other in ports}) > 1
+        and all(port.received >= _ABOVE_NEXT * other.received for other in others)
+        and not any(
+            other.device is not port.device and _is_as_many(other.sent, port.received) for other in others
+        )
+    )
 
 
 def _elapsed_s(device: RunningDevice) -> int | None:
@@ -289,6 +301,11 @@ def _share(port: _PausingPort) -> tuple[float, bool] | None:
         unit = 1e3 if lasted.placed.reading.unit == "ms" else 1e6
         return min(1.0, lasted.amount / unit / time_s), False
     return min(1.0, port.pauses_s / time_s), True
+
+
+def _egress_share(port: _PausingPort) -> float:
+    rate = _egress_bps(port.device, port.name)
+    return 0 if rate is None or port.speed_bps is None else rate / port.speed_bps
 
 
 def _is_full(port: _PausingPort, paused: float) -> bool:
@@ -655,8 +672,8 @@ def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPo
             "workload",
             device.name,
             port.name,
-            f"an incast: {listed(names)} at line rate, and no device is at fault",
-            "high" if measured else "low",
+            f"an incast: {listed(names)} is where traffic meets, and no device is at fault",
+            "low" if not measured else "high" if _egress_share(full[0][0]) >= _LINE_RATE else "medium",
             since_boot,
             tuple(evidence),
             "spread the traffic, or let DCQCN slow it down before PFC does",
@@ -688,15 +705,23 @@ def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPo
 def _full(device: RunningDevice, own: Sequence[_PausingPort]) -> list[tuple[_PausingPort, str, Origin]]:
     """Return the ports that send at line rate, each with its words: between the captures, else in the last poll."""
     found = []
-    for port in own:
+    rated = [
+        port for port in own if port.speed_bps is not None and _egress_bps(device, port.name) is not None
+    ]
+    sending = sorted(rated, key=lambda port: -_egress_share(port))
+    for rank, port in enumerate(sending):
+        share = _egress_share(port)
         sent = device.state.of("out_bytes", port=port.name)
+        # Of an incast of some of the time the average is lower: that of one port stands out.
+        stands_out = (
+            rank == 0 and share >= _BUSY and all(share >= 2 * _egress_share(other) for other in sending[1:])
+        )
+        if sent is not None and (share >= _LINE_RATE or stands_out):
+            words = f"{port.shown} sent at {share:.0%} of line rate between the captures"
+            found.append((port, words, sent.origin))
+    for port in own:
         shown = device.state.of("out_utilization", port=port.name)
-        rate, speed = _egress_bps(device, port.name), port.speed_bps
-        if rate is not None and speed is not None and sent is not None:
-            if rate >= _LINE_RATE * speed:
-                words = f"{port.shown} sent at {rate / speed:.0%} of line rate between the captures"
-                found.append((port, words, sent.origin))
-        elif shown is not None and _percent(shown) >= 100 * _LINE_RATE:
+        if port not in rated and shown is not None and _percent(shown) >= 100 * _LINE_RATE:
             words = f"{port.shown} sends at {_percent(shown):.0f} % of line rate in the last poll"
             found.append((port, words, shown.origin))
     return found
@@ -834,16 +859,32 @@ def _dropped(fabric: RunningFabric, device: RunningDevice, port: str, priority: 
             seen_at=f"{device.name} {port}",
             priority=str(priority),
         )
+    if not heard:
+        return Culprit(
+            "none",
+            device.name,
+            port,
+            "a headroom that is too short, or a peer that does not stop: only the peer shows which",
+            "low",
+            since_boot=False,
+            evidence=tuple(evidence),
+            help="capture what the peer counts of received pauses (ethtool -S)",
+            seen_at=f"{device.name} {port}",
+            priority=str(priority),
+            missing=(f"counters of {neighbor.name if neighbor is not None else 'the peer'}",),
+        )
+    evidence.append(
+        CulpritEvidence(f"{neighbor.name if neighbor else ''} counts them as received", heard[0].origin)
+    )
     return Culprit(
         "switch port",
         device.name,
         port,
-        "a headroom that is too short, or a peer that does not stop in time",
-        "medium" if heard else "low",
+        "a headroom that is too short for its cable and its peer",
+        "medium",
         since_boot=False,
         evidence=tuple(evidence),
-        help="check cable length and headroom (lossless headroom), then PFC of the peer",
+        help="compare cable length and headroom with lossless headroom",
         seen_at=f"{device.name} {port}",
         priority=str(priority),
-        missing=() if heard else ("what the peer counted of the pauses",),
     )

@@ -32,7 +32,7 @@ _LLDP_TABLE = ("lldp_device", "lldp_port", "lldp_port_description")
 _LLDP_ROW = ("lldp_rem_sys_name", "lldp_rem_port_id", "lldp_rem_port_desc")
 """What ``show lldp table`` and APPL_DB have of a neighbor: its name, the identifier and the description of its port."""
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
-_SWITCH_PORT = re.compile(r"Ethernet ?[0-9]|swp[0-9]|etp[0-9]|Eth[0-9]|[a-z]{2}-[0-9]")
+SWITCH_PORT = re.compile(r"Ethernet ?[0-9]|swp[0-9]|etp[0-9]|Eth[0-9]|[a-z]{2}-[0-9]")
 """The beginning of port names of SONiC, EOS, NVUE, vendors' aliases, NX-OS and Junos; interfaces of Linux have none."""
 _ANY_TIME = MissingInput(
     "pauses count since boot: which ports a storm paused shows only with an earlier capture (--since)"
@@ -253,7 +253,7 @@ class PauseWalk:
             else {placed.part("port") for placed in captured.state.named("pfc_rx", "port")}
         )
         port = next((port for port in ports if port in own), ports[0])
-        return Neighbor(name, port, to_host=not own and _SWITCH_PORT.match(port) is None)
+        return Neighbor(name, port, to_host=not own and SWITCH_PORT.match(port) is None)
 
 
 def leading_back(start: PausedPort) -> MissingInput:
