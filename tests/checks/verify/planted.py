@@ -343,6 +343,17 @@ class _Planting:
         # Without neighbors only the host's own counters show that it is a host.
         return at_leaf if self.joined != "nothing" else self.target in captured
 
+    def _shows(self, ports: Mapping[tuple[int, int, int], PlantedPort]) -> bool:
+        """Return whether the fault had an effect: pauses for one percent of the time, pauses of senders, or drops."""
+        if self.fault in ("bad optics", "flapping link", "cycle", "healthy"):
+            return True
+        if self.fault == "incast":
+            return any(count.sent for count in ports.values())
+        if self.fault in ("short headroom", "host that ignores PFC"):
+            return ports[self._leaf(self.target), self._source(), 0].dropped > 0
+        accused = [self.target, *([self.other] if self.fault == "two culprits" else [])]
+        return all(ports[self._leaf(h), h, 0].paused_us >= 10_000 * self.seconds for h in accused)
+
     def _words(self, captured: frozenset[int]) -> str:
         return (
             f"{self.form}, {self.joined}, {self.seconds} s, congested {self.congested:.2f}, "
@@ -673,10 +684,10 @@ def _lldp(name: str, rows: Mapping[str, Mapping[str, str]]) -> str:
 
 
 class PlantedScore(NamedTuple):
-    """What was said of some cases: culprits that captures show and of those the named, accusations and the right ones.
+    """What was said of some cases: culprits that captures show, those named, accusations, and the right ones.
 
-    An answer that names the right link by its wrong end is wrong. An answer that nobody is at fault, as an incast, is no
-    accusation but where an incast was planted.
+    An answer that names the right link by its wrong end is wrong. An answer that nobody is at fault, as an incast, is
+    no accusation but where an incast was planted.
     """
 
     nameable: int = 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.api import verify
+from lossless.interfaces.cli import main as lossless
 from tests.checks.verify.running import INTENT, leaf_config, pauses, report_on, storm
 
 if TYPE_CHECKING:
@@ -209,6 +210,43 @@ def test_storms_that_the_nic_ended_itself_are_the_nics(tmp_path: Path) -> None:
         tmp_path, {"leaf1/a.txt": leaf, "host2/a.txt": _nic(700_000, tx_pause_storm_error_events=2)}
     )
     assert (culprit.kind, culprit.device, culprit.confidence) == ("NIC", "host2", "medium")
+
+
+def test_a_nic_that_ended_storms_is_named_by_its_own_counters(tmp_path: Path) -> None:
+    report = report_on(tmp_path, {"host2/a.txt": _nic(300, tx_pause_storm_error_events=2)})
+    assert _accused(report) == [("NIC", "host2", "eth0")]
+
+
+def test_a_bus_that_stalls_without_pauses_is_no_culprit(tmp_path: Path) -> None:
+    assert _accused(report_on(tmp_path, {"host2/a.txt": _nic(300, outbound_pci_stalled_wr=93)})) == []
+
+
+def _printed(capsys: pytest.CaptureFixture[str], folder: Path, form: str) -> str:
+    assert lossless(["verify", str(folder), "--format", form]) == 0
+    return capsys.readouterr().out
+
+
+def test_reports_have_the_answer_with_its_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report_on(tmp_path, {"leaf1/a.txt": _counts({"Ethernet8": 700_000}, {}), **INTENT})
+    (culprit,) = json.loads(_printed(capsys, tmp_path / "now", "json"))["culprits"]
+    assert (culprit["kind"], culprit["device"], culprit["port"]) == ("host", "host2", "port1")
+    assert culprit["evidence"][0]["line"] == 5
+    for form, start in (("text", "who did it: host2 port1"), ("markdown", "**Who did it** host2 port1")):
+        printed = _printed(capsys, tmp_path / "now", form)
+        assert start in printed
+        assert "700,000 pauses" in printed
+
+
+def test_a_name_from_a_file_is_shown_harmless(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lldp = (
+        LLDP.replace("host37", "\x1b[31mevil").replace("Ethernet36", "Ethernet8 ").replace("leaf3", "leaf1")
+    )
+    report_on(tmp_path, {"leaf1/a.txt": _counts({"Ethernet8": 700_000}, {}) + lldp})
+    printed = _printed(capsys, tmp_path / "now", "text")
+    assert "who did it" in printed
+    assert "\x1b" not in printed
 
 
 def test_counts_that_do_not_agree_are_said(tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ _BUSY = 0.2
 _AS_MANY = 0.1
 """How far the counts at both ends of a link may differ: they are not read at one instant."""
 _STALLED_PERCENT = 10
+"""Share of the last second from which a stalled bus is a reason for pauses (Linux mlx5/counters.rst @16f448d: the
+counters are percentages of it)."""
 _LEAST_ERRORS = 10
 _LEAST_FRAMES = 1_000_000
 _BAD_FRAMES = 1e-7
@@ -415,8 +417,16 @@ def _own_signs(nic: Nic) -> tuple[tuple[str, str], ...]:
             "stall prevention ended {:,} storms of its own (tx_pause_storm_error_events)",
         ),
         ("pause_storm_warnings", 1, "{:,} storm warnings (tx_pause_storm_warning_events)"),
-        ("outbound_pci_stalled_wr", _STALLED_PERCENT, "PCIe writes stalled {} % of the time"),
-        ("outbound_pci_stalled_rd", _STALLED_PERCENT, "PCIe reads stalled {} % of the time"),
+        (
+            "outbound_pci_stalled_wr",
+            _STALLED_PERCENT,
+            "PCIe writes stalled {} % of the last second (outbound_pci_stalled_wr)",
+        ),
+        (
+            "outbound_pci_stalled_rd",
+            _STALLED_PERCENT,
+            "PCIe reads stalled {} % of the last second (outbound_pci_stalled_rd)",
+        ),
     )
     counts = ((name, nic.count(name) or 0, least, text) for name, least, text in signs)
     return tuple((name, text.format(count)) for name, count, least, text in counts if count >= least)
@@ -538,6 +548,8 @@ def _pauses_its_switch(
 ) -> bool:
     """Return whether a NIC pauses its switch for a share of the time, or often and with a reason or unlike others."""
     lasted, time_s = nic.parts("pfc_tx_us", "priority").get(priority), _elapsed_s(device)
+    if sent and nic.count("pause_storm_errors"):
+        return True
     if nic.whole is not None and time_s is not None and lasted is not None and lasted.number is not None:
         return lasted.number / 1e6 >= SLOW_SHARE * time_s
     if sent < LEAST_PAUSES:

@@ -14,8 +14,10 @@ from lossless.output.report.columns import markdown_table
 from lossless.output.report.lint.summary import ReportText, causes_by_severity, counted
 from lossless.output.report.lint.text import (
     MARGINS,
+    MOST_CULPRITS,
     FileNames,
     Locations,
+    culprit_heading,
     headline,
     left_by_rule,
     locate,
@@ -44,6 +46,7 @@ def markdown_text(report: Report, context: RunContext) -> ReportText:
     shown = _FindingRows(FileNames(context.folder, context.root))
     parts = [f"### lossless: {_counts(report, change)}", *_problems(report, shown)]
     parts += _table("Added" if change else "", report, shown)
+    parts += _culprits(report)
     if change is not None:
         parts += [*_table("Gone", change.removed, shown), *_left(change), *_margins(change)]
         parts += [escaped(unread_note(change, file)) for file in change.unread]
@@ -102,6 +105,14 @@ def _table(title: str, report: Report, shown: _FindingRows) -> Iterator[str]:
     rows = [shown.row(same, locations) for same in causes[:MOST_ROWS]]
     more = [f"… and {len(causes) - MOST_ROWS} more"] if len(causes) > MOST_ROWS else []
     yield "\n\n".join([*([f"**{title}**"] if title else []), markdown_table(_HEAD, rows), *more])
+
+
+def _culprits(report: Report) -> Iterator[str]:
+    """Yield the answers to who caused pauses and losses, each with its evidence and what contradicts it."""
+    for culprit in (report.culprits or ())[:MOST_CULPRITS]:
+        facts = [*(fact.text for fact in culprit.evidence), *(f"against: {text}" for text in culprit.against)]
+        lines = "\n".join(f"- {escaped(text)}" for text in facts)
+        yield f"**Who did it** {escaped(culprit_heading(culprit))}\n\n{lines}"
 
 
 def _left(change: Change) -> Iterator[str]:
