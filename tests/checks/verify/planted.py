@@ -153,7 +153,7 @@ class _Planting:
             after,
             culprits,
             self._beside(),
-            self._nameable(network, captured),
+            self._nameable(network, captured) and self._shows(ports),
             self._words(captured),
         )
 
@@ -256,6 +256,12 @@ class _Planting:
                     out = link_number(simulation, node, peer) * classes
                     back = link_number(simulation, peer, node) * classes
                 counts[node, peer, lane] = self._port(simulation, out, back, scale)
+            # Some pauses come and go on every link, also of a healthy fabric.
+            for node, peer in (pair, pair[::-1]):
+                few = self.rng.randrange(200)
+                own, far = counts[node, peer, lane], counts[peer, node, lane]
+                counts[node, peer, lane] = own._replace(received=own.received + few)
+                counts[peer, node, lane] = far._replace(sent=far.sent + few)
         return counts
 
     def _port(self, simulation: Simulation, out: int, back: int, scale: float) -> PlantedPort:

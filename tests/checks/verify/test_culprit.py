@@ -160,6 +160,14 @@ def test_a_port_that_received_as_many_as_the_others_is_no_culprit(tmp_path: Path
     assert _accused(report) == []
 
 
+@pytest.mark.parametrize(("received", "accused"), [(999_999, []), (10**6, [("host", "host2", "port1")])])
+def test_a_port_that_was_captured_alone_needs_a_million(
+    tmp_path: Path, received: int, accused: Found
+) -> None:
+    text = pauses("Rx", {"Ethernet8": received}) + pauses("Tx", {"Ethernet8": 40})
+    assert _accused(report_on(tmp_path, {"leaf1/a.txt": text, **INTENT})) == accused
+
+
 def test_a_few_pauses_beside_an_old_storm_accuse_nobody(tmp_path: Path) -> None:
     text = storm("Ethernet8", "operational") + "\n" + _counts({"Ethernet8": 800}, {})
     assert _accused(report_on(tmp_path, {"leaf1/a.txt": text, **INTENT})) == []
@@ -181,6 +189,50 @@ def test_two_hosts_are_two_answers_the_worse_first(tmp_path: Path) -> None:
     rx = {"Ethernet8": 50_000, "Ethernet16": 700_000}
     report = report_on(tmp_path, {"leaf1/a.txt": _counts(rx, {}), **INTENT})
     assert _accused(report) == [("host", "host3", "port1"), ("host", "host2", "port1")]
+
+
+def _taken(at_s: int, frames: int, paused_us: int | None, out_bytes: int) -> dict[str, str]:
+    """Return what the collector prints of Ethernet8 of leaf1; the switch counts durations of pauses, or does not."""
+    row = {"SAI_PORT_STAT_IF_OUT_OCTETS": out_bytes, "SAI_PORT_STAT_PFC_3_RX_PKTS": frames}
+    if paused_us is not None:
+        row["SAI_PORT_STAT_PFC_3_RX_PAUSE_DURATION_US"] = paused_us
+    words = [json.dumps(str(word)) for field in row.items() for word in field]
+    lines = ["# lossless switch state 1", "# switch leaf1", f"# taken {1_790_000_000 + at_s} UTC"]
+    lines += [
+        "==> sonic-db-cli COUNTERS_DB HGETALL 'COUNTERS_PORT_NAME_MAP'",
+        '1) "Ethernet8"',
+        '2) "oid:0x1"',
+    ]
+    lines += ["==> sonic-db-cli COUNTERS_DB HGETALL 'COUNTERS:oid:0x1'"]
+    lines += [f"{number}) {word}" for number, word in enumerate(words, start=1)]
+    return {"leaf1.txt": "\n".join((*lines, "==> end", ""))}
+
+
+_LINE_BYTES = 400_000_000_000 // 8 * 100
+"""What a link of 400G carries in 100 s."""
+
+
+@pytest.mark.parametrize(
+    ("frames", "paused_us", "out_bytes", "accused"),
+    [
+        (50_000, 1_000_000, _LINE_BYTES // 4, True),
+        (50_000, 990_000, _LINE_BYTES // 4, False),
+        # Line rate in what is left of the time is a receiver that keeps up.
+        (50_000, 40_000_000, _LINE_BYTES * 6 // 10, False),
+        (50_000, 40_000_000, _LINE_BYTES * 5 // 10, True),
+        # 12,000 frames of 83.9 us each are at most 1.007 s.
+        (12_000, None, _LINE_BYTES // 4, True),
+        (11_900, None, _LINE_BYTES // 4, False),
+        (12_000, None, _LINE_BYTES * 9 // 10, False),
+    ],
+)
+def test_a_slow_receiver_pauses_for_one_percent_of_the_time_below_line_rate(
+    tmp_path: Path, frames: int, paused_us: int | None, out_bytes: int, accused: bool
+) -> None:
+    now = _taken(100, 7 + frames, None if paused_us is None else 5 + paused_us, 900 + out_bytes)
+    before = _taken(0, 7, None if paused_us is None else 5, 900)
+    report = report_on(tmp_path, {**now, **INTENT}, before)
+    assert _accused(report) == ([("host", "host2", "port1")] if accused else [])
 
 
 def _nic(tx_pause: int, **counters: int) -> str:

@@ -46,6 +46,8 @@ LEAST_PAUSES = 10_000
 """Pauses from which traffic may have stopped where the time is not known: at 400G they last up to 0.84 s."""
 FAR_ABOVE = 100
 """How many times the median of the ports beside it a port has to have received, where the time is not known."""
+_FEW_PAUSES = 1_000
+"""Pauses below which a share of the time that they only bound proves nothing."""
 _ABOVE_NEXT = 10
 """How many times any other port a port has to have received, where its neighbor is not known."""
 _PAUSE_BITS = 65_535 * 512
@@ -186,8 +188,14 @@ def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
         found += _receivers(fabric, walk, ports)
         between_switches += _between_switches(walk, ports)
     found += _nics_alone(fabric, found)
-    found.sort(key=lambda culprit: -culprit.weight)
-    return (*_each_once(found or between_switches), *_links(fabric), *_drops(fabric))
+    found = sorted(found or _shown(between_switches), key=lambda culprit: -culprit.weight)
+    return (*_each_once(found), *_links(fabric), *_drops(fabric))
+
+
+def _shown(found: Sequence[Culprit]) -> Sequence[Culprit]:
+    """Return the answers that name a cause; without one only the heaviest that says what no capture shows."""
+    causes = [culprit for culprit in found if culprit.kind != "none"]
+    return causes or sorted(found, key=lambda culprit: -culprit.weight)[:1]
 
 
 def _each_once(found: Iterable[Culprit]) -> Iterator[Culprit]:
@@ -249,24 +257,27 @@ def _does_not_drain(
 ) -> str | None:
     """Return by what the neighbor of a port is a receiver that does not drain, as words; None where it drains."""
     known = port.neighbor is not None
-    share = _share(port) if known else None
-    if share is not None:
-        value, is_bound = share
-        if value < SLOW_SHARE or _is_full(port, 0 if is_bound else value):
-            return None
-        return f"it was paused for {'at most ' if is_bound else ''}{value:.1%} of the time"
-    if known and port.is_stormed and port.received < LEAST_PAUSES:
-        return "its watchdog found it stormed"
     others = [
         other.received
         for other in beside
         if other is not port and "pfc_rx" in other.counts and not (known and other.faces_switch)
     ]
-    if port.received < LEAST_PAUSES or not others:
+    usual = median(others) if others else 0
+    share = _share(port) if known else None
+    if share is not None:
+        value, is_bound = share
+        # A few hundred pauses are usual, however short the time.
+        is_usual = is_bound and port.received < max(_FEW_PAUSES, _ABOVE_NEXT * usual)
+        if value < SLOW_SHARE or is_usual or _is_full(port, 0 if is_bound else value):
+            return None
+        return f"it was paused for {'at most ' if is_bound else ''}{value:.1%} of the time"
+    if known and port.is_stormed and port.received < LEAST_PAUSES:
+        return "its watchdog found it stormed"
+    least = LEAST_PAUSES if others else FAR_ABOVE * LEAST_PAUSES
+    if port.received < max(least, FAR_ABOVE * usual) or not (known or _is_alone(port, ports)):
         return None
-    usual = median(others)
-    if port.received < FAR_ABOVE * max(usual, 1) or not (known or _is_alone(port, ports)):
-        return None
+    if not others:
+        return "no other port was captured"
     return f"the median of {len(others)} other {'port' if len(others) == 1 else 'ports'} is {usual:,.0f}"
 
 
@@ -554,7 +565,9 @@ def _pauses_its_switch(
         return lasted.number / 1e6 >= SLOW_SHARE * time_s
     if sent < LEAST_PAUSES:
         return False
-    return bool(_own_signs(nic)) or (len(others) > 1 and sent >= FAR_ABOVE * max(median(others), 1))
+    if not others:
+        return bool(_own_signs(nic)) or (nic.whole is not None and sent >= FAR_ABOVE * LEAST_PAUSES)
+    return bool(_own_signs(nic)) or sent >= FAR_ABOVE * max(median(others), 1)
 
 
 def _victims_of(
@@ -751,10 +764,10 @@ def _beyond(name: str, most: _PausingPort) -> Culprit:
         "none",
         name,
         most.name,
-        f"{name} passes on pauses that come from {peer}",
+        f"the pauses come from {peer}",
         "low",
         most.since_boot,
-        tuple(_at_switch(most, "it passes them on")),
+        tuple(_at_switch(most, "no host is known to be there")),
         f"capture {_peer(most)}" if _peer(most) else "name what is connected: an intent, or show lldp table",
         most.shown,
         most.priority,
