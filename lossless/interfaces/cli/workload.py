@@ -10,7 +10,7 @@ import click
 
 from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
 from lossless.interfaces.api.capacity import ALGORITHMS, COLLECTIVE, COLLECTIVES, Workload
-from lossless.interfaces.api.simulate import SEEDS, Limits, Question
+from lossless.interfaces.api.simulate import SEEDS, Question
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import (
@@ -22,7 +22,7 @@ from lossless.interfaces.cli.options import (
     profiles,
     written_as,
 )
-from lossless.interfaces.cli.options.quantities import Quantity, ask_of
+from lossless.interfaces.cli.options.quantities import Quantity, ask_of, seed_limits
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json, style_for
@@ -79,7 +79,7 @@ _DURATION = Quantity("TIME", parse_duration)
     help="Run the fan-in of each port through the packet-level model of the buffers.",
 )
 @click.option(
-    "--seeds", type=Number(1), metavar="N", default=SEEDS, show_default=True,
+    "--seeds", type=Number(1), metavar="N", show_default=f"{SEEDS}, fewer in large fabrics",
     help="Number of random seeds, with --simulate.",
 )  # fmt: skip
 @click.option(
@@ -103,7 +103,7 @@ def command(
     if given["simulate"]:
         bar = ProgressBar("seeds", quiet=quiet)
         try:
-            ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
+            ask = ask_of(Question(), seed_limits(given["seeds"]), bar)
             estimate, checked = api.evaluate_workload(path, _asked(given), ask, options)
         finally:
             bar.stop()

@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.request import (
+    REPORT_EVENTS,
+    Limits,
+    Question,
+    SimulationRequest,
+)
 from lossless.analysis.simulation.study.answer import answer, checked_scenario
 from lossless.analysis.simulation.study.calculated_load import LEAST_LAST, LEAST_MEAN, fair_rates_bps
-from lossless.analysis.simulation.study.load import Load
+from lossless.analysis.simulation.study.load import (
+    LOAD_SHARE,
+    Load,
+    PosedLoad,
+    estimated_load_events,
+    pose_load,
+)
 from lossless.ground.basics.findings import MissingInput
+from lossless.ground.documents import load as document
 from lossless.model.fabric.view import View
-from tests.analysis.simulation.fabrics import PFC_ONLY, Patch, declared, example
+from lossless.output.report.simulation.verdict_text import carried_text
+from tests.analysis.simulation.fabrics import PFC_ONLY, Patch, declared, example, seen_as
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FOUR_LEAVES: dict[str, object] = {
+    "leaves": 4, "spines": 2, "hosts_per_leaf": 8, "host_links": "2 x 400G", "uplinks": "4 x 800G",
+}  # fmt: skip
 SPRAYED: Patch = {"topology": {"routing": {"load_balancing": "spray"}}, "hosts": {"reorder": "any"}}
 
 
@@ -100,6 +123,68 @@ def test_the_thresholds_are_those_of_the_declared_run() -> None:
     ):
         run = last._replace(mean=mean, last_flow=last.last_flow._replace(median=flow))
         assert load._replace(runs=(*others, run)).verdict == verdict
+
+
+def posed_of(view: View, budget: int | None, seeds: int = 12) -> PosedLoad:
+    permutation = Question(pattern="permutation", whole_leaves=True)
+    posed = pose_load(partial(checked_scenario, view), permutation, Limits(seeds, budget=budget))
+    assert isinstance(posed, PosedLoad)
+    return posed
+
+
+@pytest.mark.parametrize(
+    ("budget", "nics", "seeds", "mib"), [(160, 64, 3, 8), (80, 32, 3, 8), (61, 32, 2, 8), (8, 32, 1, 1.3)]
+)
+def test_leaves_then_seeds_then_bytes_are_left_out_to_keep_to_a_budget(
+    budget: int, nics: int, seeds: int, mib: float
+) -> None:
+    """Budgets in millions of events; four leaves of 16 NICs."""
+    posed = posed_of(declared({"topology": {"leaf_spine": FOUR_LEAVES}}), budget * 10**6)
+    assert (len(posed.scenario.nics), posed.seeds) == (nics, seeds)
+    assert posed.scenario.question.size_bytes / 2**20 == pytest.approx(mib, abs=0.1)
+    said = [f"{nics} NICs on whole leaves of 64", f"{seeds} of 3 seeds", "of 8 MiB each"]
+    for words, cut in zip(said, (nics < 64, seeds < 3, mib < 8), strict=True):
+        assert (words in posed.reduced) == cut
+    assert bool(posed.reduced) == (nics < 64)
+    by_leaf = Counter(posed.scenario.topology.leaf(nic) for nic in posed.scenario.nics)
+    assert set(by_leaf.values()) == {16}, "the uplinks of a leaf keep their whole load"
+
+
+@pytest.mark.parametrize("budget", [40, 12])
+def test_a_report_keeps_to_its_budget_of_events(budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All events that the model runs for the default report are counted, in millions."""
+    counted: list[int] = []
+    advance = Simulation.advance
+
+    def counting(self: Simulation, *given: Any) -> bool:
+        before = int(self.state.clock["events"][0])
+        ended = advance(self, *given)
+        counted.append(int(self.state.clock["events"][0]) - before)
+        return ended
+
+    monkeypatch.setattr(Simulation, "advance", counting)
+    view = declared({"topology": {"leaf_spine": FOUR_LEAVES}})
+    found = answer(view, SimulationRequest(limits=Limits(budget=budget * 10**6)))
+    assert budget * 10**6 / 8 < sum(counted) <= budget * 10**6
+    (load,) = found.loads
+    assert isinstance(load, Load)
+    assert "to keep to" in carried_text(load)
+
+
+def test_without_a_budget_nothing_is_left_out() -> None:
+    posed = posed_of(declared({"topology": {"leaf_spine": FOUR_LEAVES}}), None)
+    assert (len(posed.scenario.nics), posed.seeds, posed.reduced) == (64, 3, "")
+
+
+@pytest.mark.tools("records")
+@pytest.mark.parametrize(
+    "design", ["colossus-3tier", "colossus-rails", "storage-converged-25g", "tomahawk5-thor2"]
+)
+def test_the_load_of_a_large_design_fits_into_the_budget_of_a_report(design: str, reference: Path) -> None:
+    view = seen_as(document(reference / "reference" / "designs" / f"{design}.yaml"))
+    posed = posed_of(view, REPORT_EVENTS)
+    assert posed.reduced
+    assert estimated_load_events(posed.scenario, posed.seeds) <= LOAD_SHARE * REPORT_EVENTS
 
 
 @given(st.data())

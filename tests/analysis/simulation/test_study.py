@@ -24,9 +24,11 @@ from lossless.analysis.simulation.study.study import (
     is_random,
     study,
 )
+from lossless.analysis.simulation.study.verdict import run_verdict
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.cluster import PATTERNS
 from lossless.model.hardware.load import load_nic
+from lossless.output.report.simulation.verdict_text import measured
 from tests.analysis.simulation.fabrics import (
     DEADLOCKED,
     EXAMPLE,
@@ -338,6 +340,40 @@ def test_each_seed_counts_toward_what_is_allowed() -> None:
     assert len(study(found, Limits(seeds=3, events=3 * events)).seeds) == 3
     with pytest.raises(ScenarioError, match="more than the"):
         study(found, Limits(seeds=3, events=3 * events - 1))
+
+
+def test_a_study_runs_the_seeds_that_its_share_of_a_budget_has_events_for() -> None:
+    """By the events of the first seed, so that no result depends on how fast a machine is."""
+    found = put(INTENT)
+    whole = study(found, Limits(seeds=6, budget=None))
+    first = whole.seeds[0].outcome.events
+    for fitting in (1, 3, 6):
+        cut = study(found, Limits(seeds=6, budget=fitting * first), share=1)
+        assert cut.seeds == whole.seeds[:fitting]
+        assert cut.left_out == 6 - fitting
+    least = study(found, Limits(seeds=6, budget=1))
+    assert (len(least.seeds), least.left_out) == (1, 5), "one seed always runs"
+
+
+def test_progress_counts_to_the_seeds_that_a_budget_leaves() -> None:
+    first = study(put(INTENT), Limits(seeds=1)).seeds[0].outcome.events
+    counted: list[tuple[int, int]] = []
+    study(
+        put(INTENT),
+        Limits(seeds=6, threads=1, budget=3 * first),
+        lambda *now: counted.append(now),
+        share=1,
+    )
+    assert counted == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_seeds_that_a_budget_left_out_are_named() -> None:
+    cut = run_verdict(study(put(INTENT), Limits(seeds=6, budget=1)))
+    assert (
+        "1 of 6 seeds, to keep to the events of a report (--seeds 6 runs all)" in dict(measured(cut))["ran"]
+    )
+    whole = run_verdict(study(put(INTENT), Limits(seeds=6)))
+    assert dict(measured(whole))["ran"].startswith("6 seeds, ")
 
 
 # --- interrupted ---

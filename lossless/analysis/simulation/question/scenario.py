@@ -41,7 +41,7 @@ from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import suggestion
-from lossless.model.fabric.cluster import MOST_LOADED, MOST_PEERS, MOST_SENDERS, PATTERNS
+from lossless.model.fabric.cluster import MOST_PEERS, MOST_SENDERS, PATTERNS
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 
 if TYPE_CHECKING:
@@ -436,20 +436,20 @@ def _of_whole_leaves(built: SimTopology, question: Question) -> tuple[int, ...]:
     rails = grouped((_rail(built, question, nic), nic) for nic in built.nics)
     chosen: list[int] = []
     for nics in rails.values():
-        if chosen and len(chosen) + len(nics) > MOST_LOADED:
+        if chosen and len(chosen) + len(nics) > question.most_loaded:
             break
-        chosen += _of_leaves(built, nics)
+        chosen += _of_leaves(built, nics, question.most_loaded)
     return tuple(sorted(chosen))
 
 
-def _of_leaves(built: SimTopology, nics: Iterable[int]) -> list[int]:
-    """Return NIC ports by whole leaves of each plane, up to ``MOST_LOADED`` or those of two leaves."""
+def _of_leaves(built: SimTopology, nics: Iterable[int], most: int) -> list[int]:
+    """Return NIC ports by whole leaves of each plane: at most ``most`` together, or those of two leaves of a plane."""
     planes = [
         list(grouped((built.leaf(nic), nic) for nic in plane).values()) for plane in built.by_plane(nics)
     ]
     chosen: list[int] = []
     for leaves in planes:
-        room = MOST_LOADED // len(planes)
+        room = most // len(planes)
         by_turns = [leaf for ends in zip(leaves, reversed(leaves), strict=True) for leaf in ends][
             : len(leaves)
         ]

@@ -15,7 +15,7 @@ from lossless.analysis.simulation.question.lossy import most_bytes
 from lossless.analysis.simulation.question.ports import need_of, profile_of, queue_buffer
 from lossless.analysis.simulation.question.request import spread_of
 from lossless.analysis.simulation.study.grid import ThresholdSetting
-from lossless.analysis.simulation.study.study import follow, study, times_of
+from lossless.analysis.simulation.study.study import UNLIMITED_SHARE, follow, study, times_of
 from lossless.analysis.simulation.study.trial import LossyTask, network_with
 from lossless.analysis.simulation.study.verdict import harm, losses
 from lossless.ground.basics.findings import MissingInput
@@ -92,7 +92,7 @@ def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
     profiles = [(use, _profile(view, results.scenario, use.place)) for use in short]
     kinds = {profile.name: (use, profile) for use, profile in reversed(profiles) if profile is not None}
     if any(profile.lossless for _, profile in kinds.values()):
-        free = study(unbounded(results.scenario), limits)
+        free = without_limits(results, limits)
     for use, profile in reversed(kinds.values()):
         if not profile.lossless:
             yield _headroom_at_all(_port(view, use.place), profile)
@@ -159,6 +159,15 @@ def _held_by_size(view: View, place: NamedLinkEnd, profile: BufferProfile) -> bo
     """Return whether headroom exists only as far as the profile's size holds it: NVIDIA without a shared pool."""
     shared = profile.pool is not None and profile.pool.shared_headroom_bytes
     return is_nvidia(view.switch_by_name[place.switch]) and not shared
+
+
+def without_limits(results: Study, limits: Limits) -> Study:
+    """Return the study with unlimited headroom; where a budget leaves seeds out, of those with least headroom left."""
+    by_room = sorted(
+        results.seeds, key=lambda seed: seed.tightest.margin_bytes if seed.tightest else _ENOUGH_BYTES
+    )
+    seeds = [seed.seed for seed in by_room]
+    return study(unbounded(results.scenario), limits, seeds=seeds, share=UNLIMITED_SHARE)
 
 
 def unbounded(scenario: Scenario) -> Scenario:

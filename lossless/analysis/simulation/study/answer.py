@@ -11,6 +11,7 @@ lost, not whether congestion control does its part.
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
@@ -160,7 +161,7 @@ def load_of(
     causes of lost rate, and without them the first result has no load. Without congestion control there is nothing to
     compare PFC with.
     """
-    from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load
+    from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load, pose_load
 
     scenario = results.scenario
     unknown = MissingInput(_NOBODY_SLOWS_DOWN) if scenario.dcqcn is None else None
@@ -169,7 +170,7 @@ def load_of(
     if unknown is not None and not with_causes:
         return None, unknown
     try:
-        posed = checked_scenario(view, _permutation(scenario.question))
+        posed = pose_load(partial(checked_scenario, view), _permutation(scenario.question), request.limits)
         if isinstance(posed, MissingInput):
             return posed, unknown or posed
         load, pfc = run_load(posed, request.limits, with_causes=with_causes)
@@ -403,10 +404,9 @@ def _short(results: Study, request: SimulationRequest) -> Iterator[HeadroomUse]:
 
 def _needed(results: Study, request: SimulationRequest) -> dict[PortRef, int]:
     """Return the headroom that each port used in the same seeds with unlimited headroom."""
-    from lossless.analysis.simulation.study.advice import unbounded
-    from lossless.analysis.simulation.study.study import study
+    from lossless.analysis.simulation.study.advice import without_limits
 
-    free = study(unbounded(results.scenario), request.limits)
+    free = without_limits(results, request.limits)
     return {spot: max(use.used_bytes for _, use in uses) for spot, uses in _uses(free.seeds).items()}
 
 

@@ -38,21 +38,24 @@ from lossless.analysis.simulation.study.loss import step_time_ns
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.study import (
     LONGEST_STEPS,
+    events_of,
     ideal_network,
     in_threads,
     require_events,
     seeds_of,
     without_loss,
 )
-from lossless.analysis.simulation.study.verdict import Range, describe
+from lossless.analysis.simulation.study.verdict import Range, describe, in_mib
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.instance import ScenarioInstance
-    from lossless.analysis.simulation.question.request import Limits
+    from lossless.analysis.simulation.question.request import Limits, Question
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import SeedResult
 
@@ -61,6 +64,8 @@ SEEDS = 3
 WINDOW_STEPS, STEADY_STEPS = 8, 2
 """Length of the run in which all flows send, in steps at line rate: with congestion control, whose rates move, and
 without. The second half of it is the window: DCQCN starts at line rate, and settles in the first."""
+LOAD_SHARE = 1 / 2
+"""The part of a report's budget of events for the runs of a permutation."""
 
 
 class LoadRun(NamedTuple):
@@ -86,7 +91,7 @@ class Load(NamedTuple):
     ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading (seed 1),
     ``window_us`` the time in which flow rates of the last run are measured. ``stand_ins`` name the congestion
     controls that are not what their NICs are known to run as shipped: rates may lie between, or outside, those of
-    the last two runs.
+    the last two runs. ``reduced`` says what was left out to keep to a budget of events.
     """
 
     scenario: str
@@ -96,6 +101,7 @@ class Load(NamedTuple):
     runs: tuple[LoadRun, ...]
     expected: SharingExpectation | None
     stand_ins: tuple[str, ...] = ()
+    reduced: str = ""
 
     @property
     def verdict(self) -> str:
@@ -121,13 +127,78 @@ class Load(NamedTuple):
         return tuple(texts)
 
 
-def load_of(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> tuple[Load | None, PfcLoad]:
+class PosedLoad(NamedTuple):
+    """A permutation that fits into the budget of a report, its number of seeds, and what was left out, in words."""
+
+    scenario: Scenario
+    seeds: int
+    reduced: str
+
+
+def pose_load(
+    pose: Callable[[Question], Scenario | MissingInput], question: Question, limits: Limits
+) -> PosedLoad | MissingInput:
+    """Return a permutation whose runs with all causes are estimated to fit into their share of the budget.
+
+    First leaves are left out, so that the uplinks of the others keep their full load; where two remain, or ``question``
+    names how many NIC ports take part, seeds; last, NIC ports send less. ``pose`` returns the scenario of a question.
+
+    Raises:
+        ScenarioError: ``pose`` raises it.
+    """
+    posed = whole = pose(question)
+    if isinstance(posed, MissingInput):
+        return posed
+    most = seeds = len(seeds_of(posed, limits._replace(seeds=min(limits.seeds, SEEDS))))
+    allowed = None if limits.budget is None else int(LOAD_SHARE * limits.budget)
+    while allowed is not None and (events := estimated_load_events(posed, seeds)) > allowed:
+        fewer = question._replace(most_loaded=len(posed.nics) * allowed // events)
+        with_fewer = pose(fewer)
+        if isinstance(with_fewer, MissingInput):
+            return with_fewer
+        if len(with_fewer.nics) < len(posed.nics):
+            posed, question = with_fewer, fewer
+        elif seeds > 1:
+            seeds -= 1
+        elif question.size_bytes > 1:
+            # A run takes a few events even without bytes: never as many bytes again.
+            question = question._replace(size_bytes=max(1, question.size_bytes * allowed // events))
+            smaller = pose(question)
+            if isinstance(smaller, MissingInput):
+                return smaller
+            posed = smaller
+        else:
+            break
+    return PosedLoad(posed, seeds, _reduced(whole, posed, most, seeds, allowed))
+
+
+def estimated_load_events(scenario: Scenario, seeds: int) -> int:
+    """Return about how many events the runs of a load take: a step for each seed, and windows of the first."""
+    conditions = [*_conditions(scenario)]
+    steps = len(conditions) * seeds + sum(_window_steps(each.scenario) for each in conditions)
+    return steps * events_of(instantiate(scenario, 1).network)
+
+
+def _reduced(whole: Scenario, posed: Scenario, most: int, seeds: int, allowed: int | None) -> str:
+    """Return what of a permutation was left out, empty where nothing was."""
+    parts = []
+    if len(posed.nics) < len(whole.nics):
+        parts.append(f"{len(posed.nics):,} NICs on whole leaves of {len(whole.nics):,}")
+    if seeds < most:
+        parts.append(f"{seeds} of {most} seeds")
+    if posed.question.size_bytes < whole.question.size_bytes:
+        sizes = (in_mib(each.question.size_bytes) for each in (posed, whole))
+        parts.append(f"{' of '.join(sizes)} each")
+    return f"{joined(parts)}, to keep to {allowed:,} events (--seeds {SEEDS} runs all)" if parts else ""
+
+
+def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tuple[Load | None, PfcLoad]:
     """Return the load of a permutation, and the load on PFC; without causes only the latter, by one condition.
 
     Raises:
         ScenarioError: it would take more events than ``limits`` allow, or they have no seed.
     """
-    limits = limits._replace(seeds=min(limits.seeds, SEEDS))
+    scenario, limits = posed.scenario, limits._replace(seeds=posed.seeds)
     conditions = [*_conditions(scenario)][0 if with_causes else -1 :]
     seeds = seeds_of(scenario, limits)
     # Of each seed: in another permutation other flows cross the uplinks, which counts where these are oversubscribed.
@@ -166,6 +237,7 @@ def load_of(scenario: Scenario, limits: Limits, *, with_causes: bool = True) -> 
             for control in scenario.rate_controls
             if control.stands_in and scenario.dcqcn is not None
         ),
+        posed.reduced,
     )
     return load, pfc
 

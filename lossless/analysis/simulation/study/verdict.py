@@ -143,7 +143,7 @@ class RunVerdict(NamedTuple):
     the maximum over all seeds. ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth
     and the number of paused ports of each kind of port: the maximum over all seeds; ``peaks`` has the most bytes of
     switches at each kind. ``beside`` has the results of the storage class, None without storage; ``loss`` the loss of a
-    lossy class.
+    lossy class. ``left_out`` is the number of seeds that were not run to keep to a budget of events.
     """
 
     verdict: BufferVerdict
@@ -184,6 +184,7 @@ class RunVerdict(NamedTuple):
     peaks: tuple[PortPeaks, ...] = ()
     beside: BesideVerdict | None = None
     loss: LossVerdict | None = None
+    left_out: int = 0
 
 
 def run_verdict(
@@ -251,6 +252,7 @@ def run_verdict(
         peaks=most(seed.peaks for seed in seeds),
         beside=beside_verdict(results),
         loss=loss_verdict(results),
+        left_out=results.left_out,
     )
 
 
@@ -263,7 +265,7 @@ def describe(scenario: Scenario) -> str:
         f"{question.called or question.pattern} among {_many(scenario)} NICs"
     )  # fmt: skip
     most = "up to " if question.moves else ""
-    parts = [what, f"{most}{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
+    parts = [what, f"{most}{in_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
     if question.storage:
         parts.append(f"{question.storage:.0%} storage in class {scenario.classes[1].name} besides")
     parts += filter(None, [scenario.rails, said_of(question)])
@@ -282,7 +284,8 @@ def _many(scenario: Scenario) -> str:
     return f"{taking:,} of {every:,}" if scenario.question.whole_leaves and taking < every else f"{taking}"
 
 
-def _mib(size_bytes: int) -> str:
+def in_mib(size_bytes: int) -> str:
+    """Return the size of a message in MiB, a small one in bytes."""
     return f"{size_bytes / 2**20:.4g} MiB" if size_bytes >= 2**18 else format_bytes(size_bytes)
 
 

@@ -200,7 +200,8 @@ _OPTIONS = (
     ),
     click.option("--nic", metavar="PROFILE", help="NIC to assume where the fabric names none (see profiles)."),
     click.option(
-        "--seeds", type=Number(1), metavar="N", default=SEEDS, show_default=True, help="Number of random seeds."
+        "--seeds", type=Number(1), metavar="N", show_default=f"{SEEDS}, fewer in large fabrics",
+        help="Number of random seeds.",
     ),
     click.option(
         "--max-events", type=Number(1), metavar="N", default=MOST_EVENTS, show_default=True,
@@ -234,7 +235,12 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
         slow_nic_bps=given["slow_nic"],
         nic=_nic(given["nic"], profile_dirs),
     )
-    return question, Limits(seeds=given["seeds"], events=given["max_events"])
+    return question, seed_limits(given["seeds"])._replace(events=given["max_events"])
+
+
+def seed_limits(seeds: int | None) -> Limits:
+    """Return the limits of simulations for ``--seeds``: without that option a report keeps to its budget of events."""
+    return Limits() if seeds is None else Limits(seeds=seeds, budget=None)
 
 
 def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:

@@ -134,6 +134,7 @@ def carried_text(load: Load | Calculated | MissingInput, style: TextStyle = PLAI
     lines += [
         wrapped(f"{name}: the last two rows show a range, no bounds", style, "  ") for name in load.stand_ins
     ]
+    lines += [wrapped(load.reduced, style, "  ")] if load.reduced else []
     if style.verbose:
         lines.append(
             wrapped(
@@ -216,10 +217,11 @@ def measured(run: RunVerdict) -> Iterator[tuple[str, str]]:
         f"{_rate(run.goodput_bps)} of payload, {run.of_line_rate:.0%} of what the topology carries",
     )
     many = run.seeds
-    yield (
-        "ran",
-        f"{many} seed{'s' if many > 1 else ''}, {_us(run.ran_us)}, {run.events:,} events{_cut(run)}",
-    )
+    seeds = f"{many} seed{'s' if many > 1 else ''}"
+    if run.left_out:
+        wanted = many + run.left_out
+        seeds = f"{many} of {wanted} seeds, to keep to the events of a report (--seeds {wanted} runs all)"
+    yield "ran", f"{seeds}, {_us(run.ran_us)}, {run.events:,} events{_cut(run)}"
 
 
 def _loss(loss: LossVerdict) -> Iterator[tuple[str, str]]:
