@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.configured_switch import ReadSwitch
     from lossless.model.fabric.model import Port
-    from lossless.model.fabric.qos import PortQos, Queue, Scheduler
+    from lossless.model.fabric.qos import PortQos, Queue, Scheduler, Watchdog
     from lossless.model.hardware.load import Folder
     from lossless.model.hardware.model import Cage, Hwsku, SwitchProfile
 
@@ -499,6 +499,7 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
     rows: list[Times | None] = []
     tiers: list[Tier] = []
     polls: list[tuple[Tier, int | None, bool]] = []
+    dogs: list[Watchdog] = []
     for device in devices:
         ports = [port.qos for port in device.used.values() if port.qos]
         if any(qos.watchdog for qos in ports):
@@ -506,6 +507,7 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
         of_ports = [_watchdog(qos, sonic=device.switch.runs_sonic) for qos in ports if qos.pfc.priorities]
         rows += of_ports
         tiers += [device.tier] * len(of_ports)
+        dogs += [qos.watchdog for qos in ports if qos.pfc.priorities and qos.watchdog is not None]
     rows, unsaid = completed(rows)
     row, vote = most(rows)
     if row is None:
@@ -524,7 +526,8 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
         if own != usual:
             by_tier[tier] = own
     watchdog = usual._replace(tiers=by_tier)
-    return watchdog, (*_watchdog_notes(watchdog, rows, tiers, polls), *unsaid)
+    notes = (*_watchdog_notes(watchdog, rows, tiers, polls), *unsaid, *_recovery_notes(watchdog, dogs))
+    return watchdog, notes
 
 
 def _draft(poll_ms: int | None, row: Times) -> DraftWatchdog:
@@ -548,6 +551,21 @@ def _watchdog_notes(
         yield f"poll: {ayes} of {len(polls)} devices have it so"
     if most(poll for _, poll, _ in polls)[0] is None:
         yield f"poll: not configured; {DEFAULT_POLL_MS} ms is what orchagent takes"
+
+
+def _recovery_notes(watchdog: DraftWatchdog, dogs: Sequence[Watchdog]) -> Iterator[str]:
+    """Yield notes on ports that restore a queue by a rule or after a time that an intent has not."""
+    fixed, unknown = (sum(dog.recovery == rule for dog in dogs) for rule in ("fixed", "unknown"))
+    if fixed:
+        yield (
+            f"restoration: {fixed} of {len(dogs)} ports restore after their time although pauses go on; that of an"
+            " intent is a time without pauses"
+        )
+    if unknown and watchdog.restoration_ms is None:
+        yield (
+            f"restoration: {unknown} of {len(dogs)} ports state no time, and what their system then does is not"
+            " public; by an intent without one a stormed queue is never restored"
+        )
 
 
 def differing_watchdog(qos: PortQos, usual: DraftWatchdog | None, *, sonic: bool) -> tuple[str, ...] | None:

@@ -319,6 +319,7 @@ NO_ATTRIBUTE = {
     "name": _NAMED,
     **dict.fromkeys(_of("Port", "speed_bps lanes admin_up neighbor placed lag spec"), _PROVISIONING),
     "Port.qos": "what the other attributes say",
+    "Watchdog.recovery": "the rule of a system: none but EOS lets a line choose it, and an intent has that of SONiC",
     "Port.leads_to": "what is at the other end is not set at a port",
     "Port.pfc_unwanted": "why a port has no PFC exists only in an intent",
     **dict.fromkeys(

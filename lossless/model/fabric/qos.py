@@ -85,13 +85,19 @@ class PriorityMask(NamedTuple):
     undecided: bool = False
 
 
+Recovery = Literal["quiet", "fixed", "unknown"]
+"""When a watchdog restores a queue: ``quiet``, after a time without received pauses; ``fixed``, after that time whether
+pauses are received or not; ``unknown``, where a system or its lines state no rule or no time that a source explains."""
+
+
 class Watchdog(NamedTuple):
-    """The PFC watchdog of one port. ``restoration_ms`` None: a stormed queue is never restored."""
+    """The PFC watchdog of one port. ``restoration_ms`` None: never, unless ``recovery`` is unknown."""
 
     detection_ms: int | None
     restoration_ms: int | None
     action: WatchdogAction | str
     origin: Origin
+    recovery: Recovery = "quiet"
 
     @property
     def triggers_after_ms(self) -> int:

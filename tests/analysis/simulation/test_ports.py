@@ -20,7 +20,7 @@ from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.hosts import RDMA_MTUS
-from lossless.model.fabric.qos import WatchdogAction
+from lossless.model.fabric.qos import Recovery, WatchdogAction
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import (
     HOST_PORTS,
@@ -236,6 +236,28 @@ def test_the_watchdog_arrives_with_its_action(action: WatchdogAction) -> None:
 def test_the_quickest_watchdog_of_a_switch_counts() -> None:
     quick = {"detection_time": "400", "restoration_time": "300"}
     assert watchdog_of({"Ethernet8": quick}) == DOG._replace(detection_ms=400, restoration_ms=300)
+
+
+@pytest.mark.parametrize("recovery", ["quiet", "fixed", "unknown"])
+def test_recovery_of_the_watchdog_arrives_or_is_said_not_to_be_simulated(recovery: Recovery) -> None:
+    """No file of SONiC states another than its own: the recovery of one of its ports is exchanged."""
+    view = declared()
+    dogs = {
+        id(port.qos): port.qos._replace(watchdog=port.qos.watchdog._replace(recovery=recovery))
+        for switch in view.fabric.switches
+        for port in switch.ports
+        if port.qos is not None and port.qos.watchdog is not None
+    }
+    switches = tuple(
+        switch._replace(
+            ports=tuple(port._replace(qos=dogs.get(id(port.qos), port.qos)) for port in switch.ports)
+        )
+        for switch in view.fabric.switches
+    )
+    found = put(View(view.fabric._replace(switches=switches)))
+    assert {dog.fixed for dog in found.watchdogs} == {recovery == "fixed"}
+    said = [text for text in found.assumed if text.startswith("restoration by the watchdog of")]
+    assert len(said) == (recovery == "unknown")
 
 
 def test_a_port_whose_watchdog_differs_has_its_own() -> None:

@@ -222,6 +222,36 @@ def test_a_pause_within_the_restoration_time_starts_it_again() -> None:
     assert stopped_ms(simulation, 20) == [(3, True), (10, False)]
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_a_nic_that_keeps_storming_is_never_restored_without_a_fixed_time(vendor: str) -> None:
+    """Each poll sees its pauses, which start the time anew (pfc_restore.lua)."""
+    simulation = paused((0.5, FOREVER), vendor=vendor)
+    assert stopped_ms(simulation, 40) == [(3, True)]
+    assert simulation.outcome().storms == 1
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_after_a_fixed_time_a_storming_nic_is_restored_and_stopped_again(vendor: str) -> None:
+    """Stopped for four windows, then paused for the two of the detection time, over and over."""
+    simulation = paused((0.5, FOREVER), restoration_ms=4, fixed=True, vendor=vendor)
+    assert stopped_ms(simulation, 20) == [
+        (3, True),
+        (7, False),
+        (9, True),
+        (13, False),
+        (15, True),
+        (19, False),
+    ]
+    assert simulation.outcome().storms == 3
+
+
+def test_a_fixed_time_restores_as_late_where_the_storm_has_ended_before() -> None:
+    """A time without pauses begins with the first window that has none."""
+    ends = {fixed: paused((0.5, 4.9), restoration_ms=4, fixed=fixed) for fixed in (False, True)}
+    restored = {fixed: stopped_ms(simulation, 20) for fixed, simulation in ends.items()}
+    assert restored == {False: [(3, True), (9, False)], True: [(3, True), (7, False)]}
+
+
 def test_without_a_restoration_time_a_queue_stays_stopped() -> None:
     simulation = paused((0.5, 5.3), restoration_ms=None)
     assert stopped_ms(simulation, 60) == [(3, True)]

@@ -50,6 +50,22 @@ def test_the_times_of_nxos_come_back(rendered: Path) -> None:
     }
 
 
+def test_a_time_of_restoration_that_no_switch_states_is_said_to_be_unknown(
+    rendered: Path, tmp_path: Path
+) -> None:
+    """By an intent without restoration a stormed queue is never restored, which NX-OS does not say."""
+    for path in (rendered / "nexus-128").glob("*/qos.cfg"):
+        lines = path.read_text().splitlines(keepends=True)
+        kept = [line for line in lines if "auto-restore" not in line]
+        assert len(kept) < len(lines)
+        (tmp_path / f"{path.parent.name}.cfg").write_text("".join(kept))
+    back = brought_in(tmp_path)
+    assert "restoration" not in intent(back)["pfc"]["watchdog"]
+    said = " ".join(back.text.replace("#", " ").split())
+    assert "ports state no time, and what their system then does is not public" in said
+    assert "state no time" not in brought_in(rendered / "nexus-128").text
+
+
 def test_a_watchdog_whose_times_nothing_says_is_asked_for(rendered: Path, tmp_path: Path) -> None:
     for path in (rendered / "nexus-128").glob("*/qos.cfg"):
         lines = path.read_text().splitlines(keepends=True)

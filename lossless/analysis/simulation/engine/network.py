@@ -98,7 +98,7 @@ class SimCable(NamedTuple):
 class SimWatchdog(NamedTuple):
     """The PFC watchdog of a switch for some classes; with ``restoration_ms`` None a stopped queue is never restored.
 
-    Restoration is a time without pauses: one that comes resets it.
+    Restoration is a time without pauses: one that comes resets it. ``fixed``: it ends whether pauses come or not.
     """
 
     poll_ms: float
@@ -107,6 +107,7 @@ class SimWatchdog(NamedTuple):
     action: WatchdogAction
     vendor: Literal["mellanox", "broadcom"]
     classes: tuple[int, ...]
+    fixed: bool = False
 
 
 Choice = Literal["hash", "in turn", "adaptive", "flowlets", "flow hash"]

@@ -121,6 +121,7 @@ LINK = np.dtype(
         ("foreseen", "u1"),  # bool: a NIC whose next frame is known when it has sent the last
         ("idle", "u1"),  # bool: its transmitter has nothing it may send
         ("seen", "u1"),  # bool: arrivals at the host at its end are events of their own
+        ("fixed", "u1"),  # bool: the watchdog restores after its time whether pauses come or not
     ],
     align=True,
 )

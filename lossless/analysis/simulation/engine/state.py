@@ -211,6 +211,7 @@ def _links(network: SimNetwork, wiring: Wiring) -> Any:
 def _set_watchdog(link: Any, watchdog: SimWatchdog) -> None:
     link["detection_ps"] = round(watchdog.detection_ms * 1e9)
     link["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
+    link["fixed"] = watchdog.fixed
     link["watched"] = sum(1 << number for number in watchdog.classes)
     link["action"] = ("drop", "forward", "alert").index(watchdog.action)
 

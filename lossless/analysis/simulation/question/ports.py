@@ -264,4 +264,5 @@ def _watchdog_at(switch: model.Switch, port: model.Port, classes: Sequence[SimCl
         action=ACTIONS[watchdog.action],
         vendor="mellanox" if is_nvidia(switch) else "broadcom",
         classes=tuple(number for number, of in enumerate(classes) if of.priority in watched),
+        fixed=watchdog.recovery == "fixed",
     )

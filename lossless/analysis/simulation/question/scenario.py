@@ -40,7 +40,7 @@ from lossless.analysis.simulation.question.request import (
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput, grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import suggestion
+from lossless.ground.basics.units import joined, suggestion
 from lossless.model.fabric.cluster import MOST_PEERS, MOST_SENDERS, PATTERNS
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS, Transport
 
@@ -95,8 +95,27 @@ def assumptions(
     watched = any(switch.watchdog is not None for switch in switches.values())
     if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
         yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
+    if watched:
+        yield from _not_restored(built.switch_of.values())
     if question.slow_nic_bps:
         yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def _not_restored(switches: Iterable[FabricSwitch]) -> Iterator[str]:
+    """Yield the assumption about queues that a watchdog stops on switches whose rule of restoration is unknown."""
+    kinds = {id(switch.ports): switch for switch in switches}
+    unknown = [
+        switch.name for switch in kinds.values() if any(_recovery(port) == "unknown" for port in switch.ports)
+    ]
+    if unknown:
+        yield (
+            f"restoration by the watchdog of {joined(unknown, 3)} is not simulated: when that system restores a queue"
+            " that its lines give no time for is not public, and such a queue stays stopped"
+        )
+
+
+def _recovery(port: Port) -> str | None:
+    return port.qos.watchdog.recovery if port.qos is not None and port.qos.watchdog is not None else None
 
 
 def _assumed_of_parts(switches: Iterable[FabricSwitch]) -> Iterator[str]:

@@ -58,7 +58,8 @@ class WatchdogRows(NamedTuple):
         """The sum of detection, poll and restoration that gives :attr:`dead_ms`, as text for a note."""
         restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
         total = f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
-        return f"{total}, {LONGER}" if self.dropping_ms else total
+        resets = self.dropping_ms and self.watchdog.recovery != "fixed"
+        return f"{total}, {LONGER}" if resets else total
 
     @property
     def polled_in_range(self) -> bool:

@@ -311,11 +311,14 @@ class SwitchReader:
             return None
         recovery, action = self._watched(settings, "recovery-time"), self._watched(settings, "action")
         action = self._config.switch.get(("watchdog", "override")) or action
+        forced = settings.get(("watchdog", "forced"))
+        is_forced = forced is not None and bool(forced.value)
         return Watchdog(
             detection_ms=timeout.value,
             restoration_ms=recovery.value if recovery else None,
             action=_ACTIONS[action.value] if action else "not stated",
             origin=timeout.origin,
+            recovery="unknown" if recovery is None else "fixed" if is_forced else "quiet",
         )
 
     def _watched(self, settings: Settings, key: str) -> Setting | None:

@@ -337,7 +337,7 @@ class NvueSwitch:
         if own.below and WATCHDOG.keys().isdisjoint(own.below):
             return None  # Words that NVUE does not have turn nothing on.
         robustness = self.tree.number("qos", "pfc-watchdog", "robustness") or ROBUSTNESS
-        return Watchdog(self.poll_ms * robustness, None, "not stated", own.origin)
+        return Watchdog(self.poll_ms * robustness, None, "not stated", own.origin, "unknown")
 
     # --- queues ---
 

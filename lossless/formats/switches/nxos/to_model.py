@@ -333,7 +333,13 @@ class NxosSwitch:
             return None
         if self.config.says_watchdog and (switch is None or not switch.value):
             return None
-        return Watchdog(*self._times(settings), "not stated", own.origin)
+        detection_ms, restoration_ms = self._times(settings)
+        fixed = self.config.switch.get(("watchdog", "fixed"))
+        # No source that was read states what the fixed-restore multiplier adds to the rule of the other.
+        unknown = restoration_ms is None or (fixed is not None and fixed.value > 0)
+        return Watchdog(
+            detection_ms, restoration_ms, "not stated", own.origin, "unknown" if unknown else "quiet"
+        )
 
     def _times(self, settings: Settings) -> tuple[int | None, int | None]:
         """Return detection and restoration time: intervals by their multipliers, None where either is not stated."""

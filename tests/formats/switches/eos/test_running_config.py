@@ -105,7 +105,16 @@ def test_no_text_is_too_odd_to_be_read(lines: list[tuple[int, str]]) -> None:
         ("priority-flow-control pause watchdog port action drop", {("watchdog", "action"): "drop"}),
         (
             "priority-flow-control pause watchdog port timer timeout 0.2 polling-interval auto recovery-time 0.4",
-            {("watchdog", "timeout"): 200, ("watchdog", "recovery-time"): 400},
+            {("watchdog", "timeout"): 200, ("watchdog", "recovery-time"): 400, ("watchdog", "forced"): False},
+        ),
+        (
+            "priority-flow-control pause watchdog port timer timeout 1 polling-interval 0.1 recovery-time 2 forced",
+            {
+                ("watchdog", "timeout"): 1000,
+                ("watchdog", "polling-interval"): 100,
+                ("watchdog", "recovery-time"): 2000,
+                ("watchdog", "forced"): True,
+            },
         ),
         ("speed forced 100gfull", {("speed",): 100 * 10**9}),
         ("channel-group 4 mode active", {("lag",): "4"}),
@@ -206,6 +215,23 @@ def test_the_watchdog_flag_sets_no_timer_and_so_no_watchdog() -> None:
     (port,) = read(text).switch.ports
     assert port.qos is not None
     assert port.qos.watchdog is None
+
+
+@pytest.mark.parametrize(
+    ("lines", "recovery"),
+    [
+        ("port timer timeout 1 polling-interval 0.1 recovery-time 2 forced", (2000, "fixed")),
+        ("port timer timeout 1 polling-interval 0.1 recovery-time 2", (2000, "quiet")),
+        ("port timer timeout 1 polling-interval 0.1", (None, "unknown")),
+    ],
+)
+def test_a_forced_recovery_is_fixed_and_one_without_a_time_unknown(
+    lines: str, recovery: tuple[int | None, str]
+) -> None:
+    (port,) = read(f"interface Ethernet1\n   priority-flow-control pause watchdog {lines}\n").switch.ports
+    assert port.qos is not None
+    assert port.qos.watchdog is not None
+    assert (port.qos.watchdog.restoration_ms, port.qos.watchdog.recovery) == recovery
 
 
 def test_marking_by_delay_is_marking_in_every_queue_though_its_bytes_are_not_known() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,21 @@ def test_structured_configurations_say_what_their_rendered_text_says(reference: 
         assert plain(read_running_config(rendered(document.data), "leaf1")[1]) == plain(
             config_of_data(document)
         ), file
+
+
+@pytest.mark.parametrize("forced", [True, False])
+def test_a_forced_recovery_is_read_from_both_forms(forced: bool) -> None:
+    timer = {"timeout": "1", "polling_interval": "0.1", "recovery_time": "2", "forced": forced}
+    data = {
+        "qos_profiles": [
+            {"name": "ROCE", "priority_flow_control": {"watchdog": {"enabled": True, "timer": timer}}}
+        ]
+    }
+    configs = [
+        read_running_config(rendered(data), "leaf1")[1],
+        config_of_data(load_text(dumps(data), "leaf1.json")),
+    ]
+    assert [config.profiles["ROCE"]["watchdog", "forced"].value for config in configs] == [forced, forced]
 
 
 # --- any settings ---

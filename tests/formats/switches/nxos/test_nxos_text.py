@@ -651,6 +651,27 @@ def test_times_of_the_watchdog_are_multiples_of_its_interval() -> None:
     assert {dog and dog.settings[:2] for dog in dogs} == {(None, None)}
 
 
+@pytest.mark.parametrize(
+    ("lines", "recovery"),
+    [
+        ("", "quiet"),
+        ("priority-flow-control fixed-restore multiplier 0\n", "quiet"),
+        ("priority-flow-control fixed-restore multiplier 5\n", "unknown"),
+    ],
+)
+def test_what_the_fixed_restore_multiplier_adds_is_unknown(lines: str, recovery: str) -> None:
+    found = read(LEAF + lines + TIMERS).switch
+    assert {port.qos.watchdog.recovery for port in found.ports if port.qos and port.qos.watchdog} == {
+        recovery
+    }
+
+
+def test_a_time_of_restoration_that_no_line_states_is_unknown() -> None:
+    found = read(LEAF + TIMERS.replace("priority-flow-control auto-restore multiplier 10\n", "")).switch
+    dogs = {port.qos.watchdog for port in found.ports if port.qos and port.qos.watchdog}
+    assert {(dog.restoration_ms, dog.recovery) for dog in dogs} == {(None, "unknown")}
+
+
 def test_a_session_takes_times_back_that_are_not_wanted() -> None:
     running, wanted = (
         document for text in (LEAF + TIMERS, LEAF) if (document := configuration_in(text, "leaf1.cfg"))

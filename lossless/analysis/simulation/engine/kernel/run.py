@@ -8,7 +8,8 @@ goes by the counters it has. Mellanox: the queue holds frames, has sent none in 
 all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at both polls,
 PFC came in the window, and no pause ended in it; one window never makes a storm, however short the detection time
 (sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against the detection
-time; any other starts it again. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
+time; any other starts it again. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0; a fixed one is that of EOS
+with ``forced`` (pyavd 6.4.0, ``qos_profiles``).
 """
 
 from __future__ import annotations
@@ -277,9 +278,13 @@ def _act(w: World, which: int, at: int, priority: int) -> None:
 
 @kernel
 def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
-    """Let a stopped queue work again once no pause has come for the restoration time; never if that is 0."""
+    """Let a stopped queue work again once no pause has come for the restoration time; never if that is 0.
+
+    A fixed restoration ends after that time, whether pauses come or not.
+    """
     link = w.links[at]
-    if paused_ps(queue, w.clock.now) > queue.watch_paused_ps or link.restoration_ps == 0:
+    paused = not link.fixed and paused_ps(queue, w.clock.now) > queue.watch_paused_ps
+    if paused or link.restoration_ps == 0:
         queue.watch_left_ps = link.restoration_ps
         return
     queue.watch_left_ps -= unit.poll_ps

@@ -268,9 +268,12 @@ def _timer(match: re.Match[str]) -> Made:
 def _port_timer(match: re.Match[str]) -> Made:
     timers = {"timeout": match[1], "polling-interval": match[2], "recovery-time": match[3]}
     values = {name: milliseconds(text) for name, text in timers.items() if text and text != "auto"}
-    return (
-        None if None in values.values() else [(("watchdog", name), value) for name, value in values.items()]
-    )
+    if None in values.values():
+        return None
+    return [
+        *((("watchdog", name), value) for name, value in values.items()),
+        (("watchdog", "forced"), bool(match[4])),
+    ]
 
 
 def _no_drop(match: re.Match[str]) -> Made:
@@ -386,12 +389,14 @@ PORT = _patterns(
     ),
     (
         r"priority-flow-control pause watchdog port timer timeout (\S+)"
-        r"(?: polling-interval (\S+))?(?: recovery-time (\S+))?(?: forced)?",
+        r"(?: polling-interval (\S+))?(?: recovery-time (\S+))?( forced)?",
         _port_timer,
     ),
     (
         r"(?:no|default) priority-flow-control pause watchdog port (?:(action)|timer)",
-        lambda match: [(("watchdog", of), REMOVED) for of in (("action",) if match[1] else _TIMERS)],
+        lambda match: [
+            (("watchdog", of), REMOVED) for of in (("action",) if match[1] else (*_TIMERS, "forced"))
+        ],
     ),
     (r"service-policy (?:type qos )?input (\S+)", _text(("policy",))),
     (r"no service-policy (?:type qos )?input.*", _fixed(("policy",), None)),

@@ -428,7 +428,8 @@ def _pfc(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
     timer = _at(watchdog, "timer")
     if isinstance(timer, dict):
         stated = (f"{word} {timer[key]}" for key, word in _PORT_TIMERS.items() if timer.get(key) is not None)
-        yield f"{_WATCHDOG} port timer {' '.join(stated)}", (*path, "timer")
+        forced = ("forced",) if timer.get("forced") is True else ()
+        yield f"{_WATCHDOG} port timer {' '.join((*stated, *forced))}", (*path, "timer")
 
 
 _PORT_TIMERS = {
