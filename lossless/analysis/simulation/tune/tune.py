@@ -7,6 +7,7 @@ size. DCQCN parameters can be searched too: those that set how fast senders slow
 from __future__ import annotations
 
 import uuid
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import (
@@ -78,21 +79,21 @@ if TYPE_CHECKING:
 
 
 def raised_headroom(view: View, scenarios: Iterable[Scenario], limits: Limits) -> dict[PortKind, int]:
-    """Return the headroom need in bytes of each kind of port that has less; empty if all have enough.
+    """Return the headroom need in bytes of each kind of port of which some have less; empty if all have enough.
 
-    Enough is the need of the link by closed form, and the use of a port in any run with unlimited headroom, plus a
-    frame: in runs every peer takes as long to obey PFC as IEEE 802.3 allows.
+    Enough is the need of a port's link by closed form, and its use in any run with unlimited headroom, plus a frame: in
+    runs every peer takes as long to obey PFC as IEEE 802.3 allows. Each port is compared with what it has itself, as
+    cables, profiles and exceptions of one kind may differ; the need of a kind is the most that any port of it needs.
     """
     needed: dict[PortKind, int] = {}
-    given: dict[PortKind, int] = {}
+    short: set[PortKind] = set()
     for scenario in scenarios:
-        for kind, switch, port in _ports(scenario):
-            given.setdefault(kind, _given(scenario, switch, port))
-            need = need_of(switch, port)
-            needed[kind] = max(needed.get(kind, 0), 0 if need is None else need.headroom_bytes)
-        for kind, used_bytes in _used(view, scenario, limits):
-            needed[kind] = max(needed.get(kind, 0), used_bytes + scenario.frame_bytes)
-    return {kind: -(-size // KIB) * KIB for kind, size in needed.items() if size > given.get(kind, size)}
+        links = ((*each, _need(*each[1:])) for each in _ports(scenario))
+        for kind, switch, port, need_bytes in chain(links, _used(view, scenario, limits)):
+            needed[kind] = max(needed.get(kind, 0), need_bytes)
+            if need_bytes > _given(scenario, switch, port):
+                short.add(kind)
+    return {kind: -(-size // KIB) * KIB for kind, size in needed.items() if kind in short}
 
 
 def _ports(scenario: Scenario) -> Iterator[tuple[PortKind, Switch, Port]]:
@@ -109,20 +110,26 @@ def _kind(switch: Switch, rate_bps: float) -> PortKind:
     return PortKind(role_word(switch.device_type, switch.tier), rate_bps)
 
 
+def _need(switch: Switch, port: Port) -> int:
+    """Return the headroom that the link of a port needs by closed form, 0 if that is unknown."""
+    need = need_of(switch, port)
+    return 0 if need is None else need.headroom_bytes
+
+
 def _given(scenario: Scenario, switch: Switch, port: Port) -> int:
     """Return the headroom of a port's priority group of the first class, 0 if it has none or it is unknown."""
     profile = profile_of(switch, port, scenario.classes[0])
     return 0 if profile is None or isinstance(profile, MissingInput) else given_headroom(switch, profile)
 
 
-def _used(view: View, scenario: Scenario, limits: Limits) -> Iterator[tuple[PortKind, int]]:
-    """Yield the headroom in bytes that ports used in runs with unlimited headroom, each with the kind of the port."""
+def _used(view: View, scenario: Scenario, limits: Limits) -> Iterator[tuple[PortKind, Switch, Port, int]]:
+    """Yield the ports of runs with unlimited headroom: kind, switch, port, and the bytes used there plus a frame."""
     for seed in study(unbounded(scenario), limits).seeds:
         for use in seed.uses:
             port = None if use.place.port is None else view.port(use.place.switch, use.place.port)
             if port is not None and port.speed_bps is not None:
                 switch = view.switch_by_name[use.place.switch]
-                yield _kind(switch, port.speed_bps), use.used_bytes
+                yield _kind(switch, port.speed_bps), switch, port, use.used_bytes + scenario.frame_bytes
 
 
 SEARCHED = (

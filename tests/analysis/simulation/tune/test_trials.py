@@ -9,11 +9,14 @@ import pytest
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.nodes import with_parameters
-from lossless.analysis.simulation.question.request import Question
+from lossless.analysis.simulation.question.request import Limits, Question
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.trial import Bench
 from lossless.analysis.simulation.tune.kpis import Attempt, TuneTask, case_of, kpis, try_all
 from lossless.analysis.simulation.tune.space import thresholds_now
+from lossless.analysis.simulation.tune.tune import raised_headroom
+from lossless.model.fabric.view import View
+from tests.analysis.simulation.fabrics import declared, put
 from tests.analysis.simulation.test_sweep import group_with, queue_with, scene
 
 if TYPE_CHECKING:
@@ -93,3 +96,39 @@ def test_the_jct_ratio_is_time_over_time_at_line_rate() -> None:
     found = kpis((case,), try_all(TuneTask("alone", ((case,),)), [Attempt()])[0])
     assert 1.0 <= found.jct_ratio < 1.02
     assert found.pause_share == found.pfc_before_ecn == 0
+
+
+def with_headroom(view: View, port_name: str, factor: float) -> View:
+    """Return a fabric in which one port of leaf1 has another headroom than its neighbors."""
+    leaf, *others = view.fabric.switches
+    ports = []
+    for port in leaf.ports:
+        if port.name == port_name:
+            assert port.qos is not None
+            groups = list(port.qos.groups)
+            group = groups[3]
+            assert group is not None
+            assert group.buffer is not None
+            headroom_bytes = int(group.buffer.xoff_bytes * factor)
+            own = group.buffer._replace(name="own", headroom_bytes=headroom_bytes)
+            groups[3] = group._replace(buffer=own)
+            port = port._replace(qos=port.qos._replace(groups=tuple(groups)))
+        ports.append(port)
+    return View(view.fabric._replace(switches=(leaf._replace(ports=tuple(ports)), *others)))
+
+
+@pytest.mark.parametrize("port_name", ["Ethernet0", "Ethernet8"])
+def test_headroom_of_a_kind_is_raised_where_any_port_of_it_has_too_little(port_name: str) -> None:
+    """The first port of a kind, or another."""
+    view = with_headroom(declared(), port_name, 0.1)
+    raised = raised_headroom(view, [put(view, size_bytes=64 << 10)], Limits(seeds=1))
+    assert set(raised) == {PortKind("leaf", 400 * 10**9)}
+    (least,) = raised.values()
+    assert least > 0.1 * 231_424
+
+
+@pytest.mark.parametrize("factor", [1, 2])
+def test_headroom_is_not_raised_where_each_port_has_enough(factor: float) -> None:
+    """A port with more than its neighbors makes them none that have too little."""
+    view = with_headroom(declared(), "Ethernet0", factor)
+    assert raised_headroom(view, [put(view, size_bytes=64 << 10)], Limits(seeds=1)) == {}
