@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.prometheus.bench import SEVERITIES, any_of
+from lossless.formats.telemetry.metrics import any_of
+from lossless.formats.telemetry.prometheus.bench import SEVERITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,9 +18,12 @@ each packet, which is a MAD in words of four bytes.
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Program = Literal["node_exporter", "UFM Telemetry", "Prometheus"]
 
@@ -470,3 +473,15 @@ BY_NAME = {metric.name: metric for metric in METRICS}
 def named(name: str) -> Metric:
     """Return a metric of ``lossless exporter`` by its name without the prefix; KeyError where there is none."""
     return BY_NAME[PREFIX + name]
+
+
+_SPECIAL = re.compile(r"[][\\*+?(){}|^$]")
+
+
+def any_of(values: Iterable[int | str]) -> str:
+    """Return a regular expression for numbers or names as they are, as the text of a PromQL string.
+
+    Sources: RE2's syntax, and prometheus/docs, querying/basics (a string has the escapes of Go's).
+    """
+    patterns = (_SPECIAL.sub(r"\\\g<0>", str(value)).replace(".", "[.]") for value in values)
+    return "|".join(patterns).replace("\\", "\\\\").replace('"', '\\"')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from lossless.formats.sonic.state.forms import GROUP_OF
 from lossless.formats.sonic.state.rows import BY_FIELD
 from lossless.formats.telemetry.exposition.redis_reader import fields_of
-from lossless.formats.telemetry.metrics import BY_NAME, METRICS, PREFIX, Metric, named
+from lossless.formats.telemetry.metrics import BY_NAME, METRICS, PREFIX, Metric, any_of, named
 
 _UNITS = {"us": (1, 1_000_000), "bytes": (1, 1), "packets": (1, 1), "storms": (1, 1), "": (1, 1)}
 
@@ -51,6 +52,15 @@ def test_a_value_is_scaled_from_the_unit_of_its_field(metric: Metric) -> None:
                 fields = fields_of(source, counter, "N" if "priority" in metric.labels else None)
                 assert fields
                 assert {_UNITS[BY_FIELD[field].unit] for field in fields} == {(source.times, source.per)}
+
+
+def test_names_match_as_they_are_in_a_regular_expression_of_promql() -> None:
+    names = ("eth1.5", "Ethernet1/1", 'a"b', "a\\b", "(a|b)+[c]*?{1}^$")
+    # Of the escapes of a PromQL string, those that are written here are those of JSON.
+    pattern = json.loads(f'"{any_of(names)}"')
+    assert all(re.fullmatch(pattern, name) for name in names)
+    assert not re.fullmatch(pattern, "eth1x5")
+    assert any_of(["eth1.5", 3]) == "eth1[.]5|3"
 
 
 def test_of_each_counter_it_is_known_what_polls_it() -> None:

@@ -125,11 +125,6 @@ def top(count: int, expression: str) -> str:
     return f"topk({count}, {expression}) > 0"
 
 
-def any_of(names: tuple[str, ...]) -> str:
-    """Return a regular expression of alternative names for a PromQL matcher, with backslashes and quotes escaped."""
-    return "|".join(name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
-
-
 HOST_VARIABLE = BoardVariable("host", "Host", f"label_values({series('up', HOSTS)}, instance)")
 DEVICE = 'device=~"$device"'
 DEVICE_VARIABLE = BoardVariable(

@@ -19,14 +19,13 @@ from lossless.formats.telemetry.grafana.host_board import (
     BoardRow,
     Panel,
     Query,
-    any_of,
     node,
     per,
     rate,
     sonic,
     top,
 )
-from lossless.formats.telemetry.metrics import ethtool_metric, pause_counters
+from lossless.formats.telemetry.metrics import any_of, ethtool_metric, pause_counters
 from lossless.ground.basics.units import listed, size_text
 from lossless.model.fabric.view import View
 

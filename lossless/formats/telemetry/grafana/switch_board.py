@@ -15,7 +15,6 @@ from lossless.formats.telemetry.grafana.host_board import (
     BoardVariable,
     Panel,
     Query,
-    any_of,
     any_sonic,
     per,
     rate,
@@ -27,6 +26,7 @@ from lossless.formats.telemetry.grafana.storm_board import (
     marking_note,
     watchdog_note,
 )
+from lossless.formats.telemetry.metrics import any_of
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _occupancy(view: View, cls: TrafficClass) -> Iterator[Panel]:
 
 
 def _others(fabric: Fabric) -> BoardRow:
-    names = any_of(tuple(str(cls.priority) for cls in fabric.classes.lossless))
+    names = any_of(cls.priority for cls in fabric.classes.lossless)
     lossy = (f'priority!~"{names}"',) if names else ()
     pauses = tuple(
         Query(

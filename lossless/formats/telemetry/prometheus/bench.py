@@ -17,7 +17,7 @@ from lossless.formats.telemetry.metrics import named
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from lossless.formats.telemetry.collection import Yaml
     from lossless.formats.telemetry.prometheus.inventory import (
@@ -154,11 +154,6 @@ def matching(label: str, value: str) -> str:
 def named_series(name: str, labels: Mapping[str, str]) -> str:
     """Return one series by its name and labels."""
     return f"{name}{{{', '.join(matching(*label) for label in labels.items())}}}"
-
-
-def any_of(values: Iterable[int | str]) -> str:
-    """Return a regular expression of alternative numbers, or of words without special characters."""
-    return "|".join(map(str, values))
 
 
 def duration(seconds: int) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from lossless.formats.telemetry.metrics import any_of
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCHES_JOB, UFM_JOB
 from lossless.formats.telemetry.prometheus.bench import (
     INTENT,
@@ -20,7 +21,6 @@ from lossless.formats.telemetry.prometheus.bench import (
     FabricSeries,
     Group,
     RecordingRule,
-    any_of,
     duration,
 )
 from lossless.ground.basics.findings import grouped

@@ -16,6 +16,7 @@ from lossless.formats.telemetry.metrics import (
     FOREIGN,
     HW_COUNTERS_SINCE,
     RDMA_SENT,
+    any_of,
     ethtool_metric,
     packets_sent,
     pause_counters,
@@ -27,7 +28,6 @@ from lossless.formats.telemetry.prometheus.bench import (
     REPEATS,
     Alert,
     AlertCase,
-    any_of,
     duration,
     line,
     matching,
@@ -83,7 +83,7 @@ def _interface(context: AlertContext) -> Labels:
 
 def _devices(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the matcher of the devices that the intent names, none without names."""
-    return (f'device=~"{any_of(name.replace(".", "[.]") for name in names)}"',) if names else ()
+    return (f'device=~"{any_of(names)}"',) if names else ()
 
 
 def _grows(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.metrics import named
+from lossless.formats.telemetry.metrics import any_of, named
 from lossless.formats.telemetry.prometheus.bench import (
     INTENT,
     KNOWN,
@@ -15,7 +15,6 @@ from lossless.formats.telemetry.prometheus.bench import (
     Alert,
     AlertCase,
     FabricSeries,
-    any_of,
     line,
     matching,
     steady,
