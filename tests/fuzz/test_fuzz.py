@@ -10,12 +10,14 @@ from random import Random
 
 import pytest
 
+from lossless.ground.documents import load_text
 from tests.fuzz import laws, trials
 from tests.fuzz.behind import Pool, changed_data
 from tests.fuzz.figures import Figures, arcs_of, branches, readers, renderers
-from tests.fuzz.laws import LAWS, form_of, malformed
+from tests.fuzz.laws import LAWS, form_of, malformed, said
 from tests.fuzz.stock import PLAIN, Stock
 from tests.fuzz.trials import FAILED, Outcome, Trial, beside, breakage, outcome_of
+from tests.paths import RULE_BASES
 from tests.trees import tree
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.json"))
@@ -113,6 +115,42 @@ def test_a_fabric_that_differs_by_more_than_a_name_breaks_the_law_of_names() -> 
     assert LAWS["names"](trial, outcome_of(trial)) is None
     other = {**trial.files, "plain.yaml": texts["plain.yaml"].replace("600ms", "300ms")}
     assert LAWS["names"](trial._replace(files=other), outcome_of(trial)) is not None
+
+
+def test_a_name_with_a_dot_is_the_same_name_in_a_pattern_and_in_the_uid_of_a_dashboard() -> None:
+    texts = {
+        file: beside()["leaf-spine.yaml"].replace("fabric: base", f"fabric: {name}")
+        + f"hosts: {{interfaces: [{name}]}}\n"
+        for file, name in (("fabric.yaml", "eth1.5"), ("plain.yaml", PLAIN))
+    }
+    trial = Trial(("lint", "fabric.yaml"), {**texts, "name.txt": json.dumps(["eth1.5", PLAIN])})
+    assert LAWS["names"](trial, outcome_of(trial)) is None
+
+
+def test_partitions_alone_keep_their_order_where_the_law_of_order_changes_that_of_keys() -> None:
+    parts = {
+        name: {"pkey": 2, "members": members}
+        for name, members in (
+            ("compute", {"full": "@compute"}),
+            ("tenant", {"limited": "@compute"}),
+            ("third", {"full": "host1"}),
+        )
+    }
+    data = {
+        **load_text((RULE_BASES / "infiniband.yaml").read_text(), "fabric.yaml").data,
+        "partitions": parts,
+    }
+    given, turned = (
+        {"fabric.yaml": json.dumps({**data, "partitions": dict(order)})}
+        for order in (parts.items(), reversed(parts.items()))
+    )
+    trial = Trial(("lint", "fabric.yaml"), given)
+    assert LAWS["order"](trial, outcome_of(trial)) is None
+    # opensm merges the later into the first, and the last one gives a port its membership.
+    assert {code for code, *_ in (said(given) or {}).keys() ^ (said(turned) or {}).keys()} == {
+        "IB042",
+        "IB043",
+    }
 
 
 def test_rows_that_only_one_form_has_break_the_law_of_forms(monkeypatch: pytest.MonkeyPatch) -> None:

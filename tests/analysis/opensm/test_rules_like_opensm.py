@@ -124,6 +124,11 @@ ALL_FULL = "Default=0x7fff : ALL=full ;\n"
         MANAGER_FULL + "A=0x10 : {0}=both, {1}=both, {2}=limited ;\n",
         ALL_FULL + "A=0x10 : {0}=both, {1}=both, {2}=limited ;\nB=0x4000 : {1}=full, {2}=full ;\n",
         "A=0x10, defmember=full : {0}, {1} ;\n",
+        # The order of statements matters: the last one about a port wins, and a name without key takes a free one.
+        MANAGER_FULL + "A=0x10 : {1}=full, {2}=full ;\nB=0x10 : {1}=limited, {3} ;\n",
+        MANAGER_FULL + "B=0x10 : {1}=limited, {3} ;\nA=0x10 : {1}=full, {2}=full ;\n",
+        MANAGER_FULL + "A : {1}=full, {2}=full ;\nB=1 : {1}, {3}=full ;\nC=2 : {2}=full ;\n",
+        MANAGER_FULL + "C=2 : {2}=full ;\nB=1 : {1}, {3}=full ;\nA : {1}=full, {2}=full ;\n",
     ],
 )
 def test_tables_of_keys_are_filled_as_rules_take_them_to_be(
