@@ -68,8 +68,15 @@ def of_each_host(fabric: Fabric, files_of: Callable[[HostQos], Iterable[HostFile
     rendered: dict[int, tuple[PlannedFile, ...]] = {}
     for host in fabric.hosts:
         if id(host.qos) not in rendered:
-            rendered[id(host.qos)] = tuple(planned(files_of(host.qos)))
+            rendered[id(host.qos)] = tuple(_of_host(host.name, planned(files_of(host.qos))))
         yield from below(host.name, rendered[id(host.qos)])
+
+
+def _of_host(name: str, files: Iterable[PlannedFile]) -> Iterator[PlannedFile]:
+    try:
+        yield from files
+    except RenderError as error:
+        raise RenderError(f"{name}: {error}") from error
 
 
 def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
@@ -81,15 +88,17 @@ def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
         yield PlannedFile(file.path, text, file.executable, HOST_FILES.get(file.path))
 
 
-def files_of_host(qos: HostQos) -> Iterator[PlannedFile]:
+def files_of_host(name: str, qos: HostQos) -> Iterator[PlannedFile]:
     """Yield the files of one host: those that set up its NICs, and those of its jobs.
 
     Raises:
-        RenderError: a NIC cannot be set as declared.
+        RenderError: a NIC cannot be set as declared; the message names the host.
     """
     from lossless.formats.hosts.from_model import scripts
 
-    yield from planned((*scripts.host_files(qos), *scripts.job_files(qos)))
+    yield from _of_host(
+        name, planned(file for of in (scripts.host_files, scripts.job_files) for file in of(qos))
+    )
 
 
 def same_files(one: HostQos, other: HostQos) -> bool:
@@ -100,7 +109,7 @@ def same_files(one: HostQos, other: HostQos) -> bool:
     if "deployed" in (one.provenance, other.provenance):
         return False
     try:
-        return [*files_of_host(one)] == [*files_of_host(other)]
+        return [*files_of_host("", one)] == [*files_of_host("", other)]
     except RenderError:
         return False
 

@@ -274,7 +274,7 @@ def _carried_out(steps: Iterable[PlanStep], texts: dict[str, list[str]]) -> dict
     texts = dict(texts)
     for step in steps:
         for group in step.hosts:
-            own = [file.text for file in files_of_host(group.qos)]
+            own = [file.text for file in files_of_host(group.hosts[0], group.qos)]
             for host in group.hosts:
                 assert texts[host] != own, (step.title, host)
                 texts[host] = own
@@ -289,7 +289,10 @@ def host_texts(intent: str) -> dict[str, list[str]]:
     with TemporaryDirectory() as name:
         path = Path(name) / "fabric.yaml"
         path.write_text(intent, encoding="utf-8")
-        return {host.name: [file.text for file in files_of_host(host.qos)] for host in fabric_at(path).hosts}
+        return {
+            host.name: [file.text for file in files_of_host(host.name, host.qos)]
+            for host in fabric_at(path).hosts
+        }
 
 
 def test_what_is_lossless_and_not_sent_is_named() -> None:

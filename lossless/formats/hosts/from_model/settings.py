@@ -36,7 +36,12 @@ def profile(qos: HostQos) -> NicProfile:
         RenderError: it has no profile.
     """
     if qos.nic is None:
-        raise RenderError(f"{qos.nic_name}: no profile says which driver this NIC has; no host files for it")
+        of = (
+            f"{qos.nic_name}: no profile says which driver this NIC has"
+            if qos.nic_name
+            else "its NIC is unknown"
+        )
+        raise RenderError(f"{of}; no host files for it")
     return qos.nic
 
 

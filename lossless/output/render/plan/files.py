@@ -165,7 +165,7 @@ def _step_files(
         if any(batch.session is not None for batch in group.batches)
     }
     groups = {names.of_switches(group): tuple(_switch_files(step, group)) for group in step.switches}
-    groups |= {names.of_hosts(group): tuple(files_of_host(group.qos)) for group in step.hosts}
+    groups |= {names.of_hosts(group): tuple(files_of_host(group.hosts[0], group.qos)) for group in step.hosts}
     groups |= {names.of_files(group): tuple(_given_files(group)) for group in step.files}
     inside = {name: tuple(below(name, files)) for name, files in (groups | sessions).items()}
     playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, names, inside))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.device_files.environment import environment, render_template
+from lossless.formats.device_files.hosts import files_of_host
 from lossless.formats.hosts.from_model.scripts import context, host_files
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import certain
@@ -99,6 +100,11 @@ def test_what_cannot_be_rendered_is_refused_in_words(changes: dict[str, Any], me
 def test_a_nic_without_a_profile_is_refused() -> None:
     with pytest.raises(RenderError, match=r"^other: no profile says which driver this NIC has"):
         context(host()._replace(nic=None, nic_name="other"))
+
+
+def test_a_host_whose_files_cannot_be_rendered_is_named() -> None:
+    with pytest.raises(RenderError, match=r"^host7: its NIC is unknown; no host files for it$"):
+        list(files_of_host("host7", host()._replace(nic=None, nic_name="")))
 
 
 def test_rdma_devices_of_multi_domain_machines_have_long_names() -> None:
