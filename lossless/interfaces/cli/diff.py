@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.ground.basics.foreign_text import visible
+from lossless.ground.basics.units import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import render_onto, then
 from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, written_as
@@ -249,7 +250,10 @@ def _print_problems(drift: FabricDrift) -> None:
 
 
 def _write_patches(drift: FabricDrift, folder: str) -> bool:
-    """Write the patches with operations; return whether a compared switch has no patch, not even an empty one."""
+    """Write the patches with operations; return whether a switch that differs has none, and name those of others.
+
+    The switches of other systems are named here, as nothing else says why they have no patch.
+    """
     from pathlib import Path
 
     from lossless.ground.documents.atomic import write_all
@@ -260,7 +264,13 @@ def _write_patches(drift: FabricDrift, folder: str) -> bool:
         if switch.patch
     }
     write_all({path: text for path, text in patches.items() if text}, make_folders=True, within=folder)
-    return any(switch.patch is None for switch in drift.drifts)
+    lacking = [switch for switch in drift.drifts if switch.patch is None and (switch.rows or switch.problems)]
+    if others := [switch.device for switch in lacking if switch.change is None and not switch.problems]:
+        notice(
+            f"no patch for {listed(others, 6)}: config apply-patch is of SONiC; the files that render writes bring "
+            f"{'it' if len(others) == 1 else 'them'} there"
+        )
+    return bool(lacking)
 
 
 def _go_on_with_fabric(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.api import formats, render
+from lossless.api import formats, load_fabrics, render
 from lossless.formats.switches.registry import TITLES
+from lossless.ground.documents import load_text
 from lossless.model.hardware.load import load_switch, switch_names
 from tests.paths import ROOT
+from tools.damage_systems import INTENT
+from tools.example_base import base_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,6 +89,35 @@ def test_drift_is_told_by_port(cli: Cli, rendered: Path, tmp_path: Path) -> None
         f"{on}the watchdog's restoration time is 1000 ms; the intent says 1200 ms"
     )
     assert "no patch: such a switch is brought there by the file that render writes for it" in outcome.err
+
+
+def test_patches_are_for_the_switches_of_sonic_and_the_others_are_named(cli: Cli, tmp_path: Path) -> None:
+    intent = tmp_path / "fabric.yaml"
+    kinds = "leaf: nvidia-sn5600, spine: {profile: arista-7060x6-64pe, format: eos}"
+    text = INTENT.format(hardware="KINDS").replace("switch: KINDS", kinds)
+    intent.write_text(text + 'sonic: {release: "202411"}\n')
+    (fabric,) = load_fabrics([load_text(intent.read_text(), "fabric.yaml")]).fabrics
+    for switch in (each for each in fabric.switches if each.runs_sonic):
+        base = tmp_path / "base" / switch.name / "config_db.json"
+        base.parent.mkdir(parents=True)
+        base.write_text(json.dumps(base_of(fabric, switch)))
+    render(intent, tmp_path / "out", base_dir=tmp_path / "base")
+    for name in ("leaf1/config_db.json", "leaf2/config_db.json", "spine1/qos.cfg", "spine2/qos.cfg"):
+        (tmp_path / "running" / name).parent.mkdir(parents=True)
+        (tmp_path / "running" / name).write_text((tmp_path / "out" / name).read_text())
+    words = ("diff", str(tmp_path / "running"), str(intent), "--patch", str(tmp_path / "patches"))
+    assert cli(*words).code == 0
+    leaf = tmp_path / "running" / "leaf1" / "config_db.json"
+    leaf.write_text(re.sub(r'("green_max_threshold": ?")3200000', r"\g<1>4194304", leaf.read_text()))
+    assert cli(*words).code == 1
+    spine = tmp_path / "running" / "spine2" / "qos.cfg"
+    spine.write_text(
+        spine.read_text().replace("minimum-threshold 800 kbytes", "minimum-threshold 500 kbytes")
+    )
+    outcome = cli(*words)
+    assert outcome.code == 2
+    assert "no patch for spine2: config apply-patch is of SONiC" in " ".join(outcome.err.split())
+    assert [path.parent.name for path in (tmp_path / "patches").glob("*/patch.json")] == ["leaf1"]
 
 
 def test_a_switch_of_another_system_than_declared_is_not_compared(cli: Cli, rendered: Path) -> None:
