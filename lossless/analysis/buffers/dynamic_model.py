@@ -87,11 +87,15 @@ def room_left(switch: Switch) -> int | None:
     """Return the bytes that the ports in service of an NVIDIA switch leave to share, or None.
 
     Both buffer models are supported. The result is below 0 where the ports take more than the chip has, None on other
-    chips, or where an input is unknown. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
+    chips, or where an input is unknown, such as the pipeline latency of the chip.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
     """
     ready, stock, chip = _without_unready_groups(switch), _stock(switch), chip_bytes(switch)
     loads = _loads(ready, _needs(ready))
     if loads is None or stock is None or chip is None or not is_nvidia(switch) or switch.profile is None:
+        return None
+    if switch.profile.asic.pipeline_latency_bytes is None:
         return None
     shared = _lent(switch, stock, loads)
     return nvidia_room(switch.profile.asic, chip, loads, shared, lends=shares_headroom(switch))

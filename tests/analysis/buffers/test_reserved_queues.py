@@ -7,6 +7,7 @@ of each port (Lua 5.1; the cells, pipeline latency and lanes of each product). P
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING
 
 import pytest
@@ -95,6 +96,15 @@ def test_planned_pools_are_those_of_the_script(
     queues: dict[str, str], policy: str, product: str, pools: Pools
 ) -> None:
     assert lossless_pools(fabric_with(queues, policy, product)) == pools
+
+
+def test_what_is_left_of_a_chip_of_unknown_pipeline_latency_is_unknown() -> None:
+    switch = fabric_with(ONE, "model: dynamic").switches[0]
+    assert switch.profile is not None
+    assert room_left(switch) is not None
+    profile = copy(switch.profile)
+    profile.asic = profile.asic._replace(pipeline_latency_bytes=None)
+    assert room_left(switch._replace(profile=profile)) is None
 
 
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
