@@ -457,7 +457,7 @@ def progress_lines(reached: Sequence[DeviceProgress], missing: Sequence[str], st
         where = f"step {step} of {steps}" if step else "not begun"
         yield f"{listed(names, 6)}: {where}, {done} of {batches} batches done"
         if partly:
-            yield f"  the next batch is half done: {listed(partly, 6)} are new already"
+            yield f"  the next batch is half done, and these rows are new: {listed(partly, 6)}"
         if neither:
             yield f"  neither old nor new: {listed(neither, 6)}"
     if missing:
