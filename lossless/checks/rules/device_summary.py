@@ -141,7 +141,7 @@ def _on_the_wire(device: Device) -> dict[int, _WireBehavior]:
 
 def _marking(qos: PortQos) -> tuple[int, ...]:
     """Return the priorities with PFC whose queue marks ECN."""
-    queues = ((priority, qos.queues[qos.queue_of(priority)]) for priority in qos.pfc.priorities)
+    queues = ((priority, qos.queue_row(priority)) for priority in qos.pfc.priorities)
     return tuple(priority for priority, queue in queues if queue and queue.wred and queue.wred.marks)
 
 

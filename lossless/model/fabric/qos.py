@@ -366,13 +366,16 @@ class PortQos(NamedTuple):
         """Return the egress queue of a TC, or UNREADABLE: without a map that of its number, without an entry 0."""
         return _target(self.tc_to_queue, traffic_class)
 
+    def queue_row(self, traffic_class: int) -> Queue | None:
+        """Return the egress queue of a TC; None if it has no row, or its number is UNREADABLE."""
+        number = self.queue_of(traffic_class)
+        return None if number == UNREADABLE else self.queues[number]
+
     def is_lossless(self, dscp: int) -> bool:
         """Return whether a DSCP is counted in a lossless group, and a priority with PFC pauses that and stops its
         queue.
         """
         traffic_class = self.traffic_class(dscp)
-        if traffic_class == UNREADABLE:
-            return False
         number, queue = self.group_of(traffic_class), self.queue_of(traffic_class)
         group = self.groups[number] if number != UNREADABLE else None
         return bool(group and group.lossless) and any(
@@ -382,7 +385,7 @@ class PortQos(NamedTuple):
 
 
 def _target(index_map: IndexMap | None, index: int) -> int:
-    if index_map is None:
+    if index_map is None or index == UNREADABLE:
         return index
     target = index_map.targets[index]
     return 0 if target is None else target

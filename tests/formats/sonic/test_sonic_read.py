@@ -219,6 +219,21 @@ class TestMaps:
         assert found is not None
         assert found.targets[26] == UNREADABLE
 
+    def test_a_class_that_cannot_be_read_is_in_no_group_and_no_queue(self) -> None:
+        row = {**base()["DSCP_TO_TC_MAP"]["AZURE"], "26": ""}
+        qos = qos_of(base() | {"DSCP_TO_TC_MAP": {"AZURE": row}})
+        traffic_class = qos.traffic_class(26)
+        assert (qos.group_of(traffic_class), qos.queue_of(traffic_class)) == (UNREADABLE, UNREADABLE)
+        assert qos.queue_row(traffic_class) is None
+        assert not qos.is_lossless(26)
+
+    def test_an_unreadable_queue_of_a_class_is_not_the_last_one(self) -> None:
+        row = {**base()["TC_TO_QUEUE_MAP"]["AZURE"], "3": ""}
+        qos = qos_of(base() | {"TC_TO_QUEUE_MAP": {"AZURE": row}})
+        assert qos.queue_of(3) == UNREADABLE
+        assert qos.queue_row(3) is None
+        assert qos.queue_row(4) is qos.queues[4]
+
     def test_a_missing_entry_goes_to_class_0(self) -> None:
         row = {dscp: tc for dscp, tc in base()["DSCP_TO_TC_MAP"]["AZURE"].items() if dscp != "26"}
         assert qos_of(base() | {"DSCP_TO_TC_MAP": {"AZURE": row}}).traffic_class(26) == 0

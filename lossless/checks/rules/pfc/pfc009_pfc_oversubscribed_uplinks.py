@@ -99,7 +99,7 @@ def _is_within(view: View, name: str, tier: Tier) -> bool:
 
 
 def _marks(qos: PortQos, priority: int) -> bool:
-    queue = qos.queues[qos.queue_of(priority)]
+    queue = qos.queue_row(priority)
     return queue is not None and queue.wred is not None and queue.wred.marks
 
 

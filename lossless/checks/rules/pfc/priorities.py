@@ -123,7 +123,7 @@ def in_service(ports: PortSet) -> PortSet | None:
 
 
 def _has_lossless_buffers(qos: PortQos, priority: int) -> bool:
-    group, queue = qos.groups[priority], qos.queues[qos.queue_of(priority)]
+    group, queue = qos.groups[priority], qos.queue_row(priority)
     if group is not None and (group.generated or group.buffer is not None):
         return group.lossless
     # Templates give service ports lossless queues too, but neither a PFC map nor a watchdog's mask.

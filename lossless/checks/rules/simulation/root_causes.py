@@ -217,8 +217,7 @@ def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
 
 def _queue(run: SimulationFacts, spot: PortRef) -> Queue | None:
     ports = _port(run, spot)
-    number = ports.qos.queue_of(run.priority) if ports else UNREADABLE
-    return None if ports is None or number == UNREADABLE else ports.qos.queues[number]
+    return None if ports is None else ports.qos.queue_row(run.priority)
 
 
 def _is_vendors_own(ports: PortSet, profile: BufferProfile) -> bool:
