@@ -19,16 +19,17 @@ from benchmarks.measure import BARE, report, seconds
 from lossless.api import Report
 from lossless.ground.basics.findings import Finding, Origin, RelatedPlace
 from lossless.ground.documents import load_text
-from lossless.interfaces.cli.reports import rendered
+from lossless.interfaces.api.lint import report_as
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.documents.text import Document
+    from lossless.interfaces.api.lint import ReportForm
 
 FILES, PORTS, FINDINGS = 10, 512, 5_000
 ROUNDS = 5
-FORMS = ("sarif", "json", "github", "gitlab", "junit")
+FORMS: tuple[ReportForm, ...] = ("sarif", "json", "github", "gitlab", "junit")
 GOAL = 20.0
 """0.2 s, where a bare interpreter starts in 10 ms; asked of SARIF, and the others shall not be slower."""
 
@@ -43,10 +44,10 @@ def main() -> None:
     )
 
 
-def _taken(form: str) -> float:
+def _taken(form: ReportForm) -> float:
     checked = _checked()
     started = time.perf_counter()
-    made = rendered(form, checked, ("error",))
+    made = report_as(checked, form)
     taken = time.perf_counter() - started
     assert not made.notices
     return taken

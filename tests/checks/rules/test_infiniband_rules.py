@@ -215,7 +215,7 @@ def test_a_wrong_engine_behind_a_right_one_is_a_warning() -> None:
 
 
 def test_a_torus_cannot_be_kept_free_of_cycles_on_one_lane() -> None:
-    one_lane = {"qos": {"vls": 1, "levels": {"training": {"vl": 0}, "storage": {"vl": 0}}}}
+    one_lane: dict[str, Any] = {"qos": {"vls": 1, "levels": {"training": {"vl": 0}, "storage": {"vl": 0}}}}
     assert drawn("IB004", torus(5, 5, engine="lash")) == []
     assert only("IB004", torus(5, 5, engine="lash", **one_lane)).data == {"engine": "lash", "lanes": 1}
 

@@ -146,9 +146,10 @@ def pose_load(
     Raises:
         ScenarioError: ``pose`` raises it.
     """
-    posed = whole = pose(question)
+    posed = pose(question)
     if isinstance(posed, MissingInput):
         return posed
+    whole = posed
     most = seeds = len(seeds_of(posed, limits._replace(seeds=min(limits.seeds, SEEDS))))
     allowed = None if limits.budget is None else int(LOAD_SHARE * limits.budget)
     while allowed is not None and (events := estimated_load_events(posed, seeds)) > allowed:

@@ -104,7 +104,7 @@ def check(subnet: Subnet) -> Results:
             yield from _ports(nodes[name], demand)
 
 
-def _adapters(subnet: Subnet) -> Iterator[Violation]:
+def _adapters(subnet: Subnet) -> Iterator[Violation | MissingInput]:
     adapters = hcas(subnet)
     for link in links(subnet):
         hca = adapters.get(link.b)

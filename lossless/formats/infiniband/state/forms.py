@@ -11,7 +11,7 @@ def _form(name: str, module: str = "", title: str = "", *functions: str) -> Capt
 
 
 FORMS = (
-    _form("opensm log", "opensm_log", "opensm's log"),
+    _form("opensm log", "opensm", "opensm's log"),
     _form("ibqueryerrors"),
     _form("perfquery"),
     _form("ibnetdiscover"),
@@ -23,7 +23,7 @@ FORMS = (
     _form("ibdiagnet2.net_dump", "ibdiagnet_links"),
     _form("ibdiagnet2.log", "ibdiagnet_log"),
     _form("ibdiagnet2.sharp_an_info", "ibdiagnet_links", "", "is_sharp_nodes", "read_sharp_nodes"),
-    _form("partitions.conf", "partitions"),
+    _form("partitions.conf", "opensm", "", "is_partitions", "read_definitions"),
 )
 COMMANDS = {
     *("perfquery", "ibqueryerrors", "iblinkinfo", "ibnetdiscover", "ibswinfo"),

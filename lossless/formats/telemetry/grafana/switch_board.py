@@ -176,7 +176,7 @@ def _occupancy(view: View, cls: TrafficClass) -> Iterator[Panel]:
 
 
 def _others(fabric: Fabric) -> BoardRow:
-    names = any_of(cls.priority for cls in fabric.classes.lossless)
+    names = any_of(cls.priority for cls in fabric.classes.lossless if cls.priority is not None)
     lossy = (f'priority!~"{names}"',) if names else ()
     pauses = tuple(
         Query(

@@ -1,4 +1,6 @@
-"""The log of opensm: how often it contains each error, when first and last, and on which paths.
+"""Files of opensm beside captures: its log and a partitions.conf, with the definition of each partition as readings.
+
+Of the log: how often it contains each error, when first and last, and on which paths.
 
 ``Mar 11 19:32:26 717944 [EC430700] 0x01 -> log_send_error: ERR 5411: DR SMP Send completed with error``: the year is
 not logged; lines that are indented continue the one before. Source: linux-rdma/opensm osm_log.c (osm_log).
@@ -9,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.formats.infiniband.read.partitions import looks_like_partitions, read_partitions
+from lossless.ground.basics.limits import DIGITS
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state import StateReading
 
@@ -73,3 +77,25 @@ def _readings(identity: Identity, name: str, tally: ErrorTally) -> StateItems:
     yield StateReading(identity, name, tally.times, "messages", "unknown", path, tally.message)
     yield StateReading(identity, "first_logged", tally.first, "", "now", path, tally.message)
     yield StateReading(identity, "last_logged", tally.last, "", "now", path, tally.message)
+
+
+_READ = ("pkey", "rate", "mtu", "sl", "scope", "default")
+_LONG = re.compile(rf"(?<![0-9])[0-9]{{{DIGITS + 1}}}")
+
+
+def is_partitions(section: PrintedSection) -> bool:
+    """Return whether a text is a partitions.conf: at least half of its statements are, and no number is too long."""
+    return not _LONG.search(section.head) and looks_like_partitions(section.head)
+
+
+def read_definitions(section: PrintedSection) -> StateItems:
+    """Yield P_Key, rate, MTU, SL, scope and default membership of each partition; a repeated name has ``#2`` behind."""
+    for line in section.lines:
+        if _LONG.search(line.text):
+            yield section.problem(line, f"a number of more than {DIGITS} digits, the most that is read")
+            return
+    document, _ = read_partitions(section.text, section.file)
+    for name, stated in document.data.items():
+        for key in _READ:
+            if key in stated:
+                yield StateReading((("partition", name),), key, stated[key], "", "now", (name, key), key)
