@@ -234,8 +234,9 @@ def report_as(
 ) -> ReportText:
     """Return a report in a form that programs read, and notices about the findings that it leaves out.
 
-    Names of files are relative to the current folder or to the top of its repository. ``failing`` are the severities
-    that make a run fail, for forms that contain its success.
+    JSON names files as they were named. Other forms name them from the top of the repository, or else the current
+    folder; files outside of it by their absolute path. ``failing`` are the severities that make a run fail, for forms
+    that contain its success.
     """
     from lossless.output.report.lint.summary import ReportText, RunContext
 

@@ -67,7 +67,8 @@ def render_fabric(
 
     Raises:
         InputError: a base cannot be read.
-        RenderError: a base does not fit, or the output cannot be written; every reason is in the message.
+        RenderError: a base does not fit, a device cannot be set as declared, or the output cannot be written; every
+            reason is in the message.
     """
     with _opened(folder, write=write) as tree:
         make = partial(_switch, tree, bases or {}, extras, diff=diff)
@@ -96,7 +97,7 @@ def files_of_fabric(
 
     Raises:
         InputError: a base cannot be read.
-        RenderError: a base does not fit.
+        RenderError: a base does not fit, or a device cannot be set as declared.
     """
     made = [_files_of(switch, bases or {}, extras) for switch in fabric.switches]
     files = [file for of_switch, _ in made for file in of_switch]
@@ -106,7 +107,7 @@ def files_of_fabric(
 
 
 def _beside(fabric: Fabric, *, telemetry: bool) -> Iterator[PlannedFile]:
-    """Yield the files of hosts, of jobs and, if asked for, of monitoring."""
+    """Yield the files of hosts and jobs, none for Ultra Ethernet, and, if asked for, of monitoring."""
     if not fabric.ultra_ethernet:
         yield from host_files(fabric)
         yield from job_files(fabric)

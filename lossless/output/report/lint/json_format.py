@@ -36,7 +36,8 @@ MOST_ELEMENTS = 5
 def json_text(report: Report) -> str:
     """Return findings, problems, skipped files and counts of a report as one JSON object, in ASCII.
 
-    For a patch it has the updater's response too. The findings that a change removes and leaves are not in it.
+    It has the verdicts on traffic tests and the updater's response to a patch too, if any; not the findings that a
+    change removes and leaves.
     """
     locations, findings = locate(report)
     data: dict[str, Any] = {

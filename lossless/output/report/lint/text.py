@@ -268,7 +268,7 @@ def findings_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
 
 
 def verdicts_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
-    """Yield the verdict on each traffic test that no finding reports, with its reason."""
+    """Yield the verdict on each traffic test that no finding reports, with its note unless the style is brief."""
     reported = {finding.origin for finding in report.findings}
     for verdict in report.tests:
         if verdict.origin in reported:
