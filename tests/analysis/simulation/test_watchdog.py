@@ -224,7 +224,7 @@ def test_a_pause_within_the_restoration_time_starts_it_again() -> None:
 
 @pytest.mark.parametrize("vendor", VENDORS)
 def test_a_nic_that_keeps_storming_is_never_restored_without_a_fixed_time(vendor: str) -> None:
-    """Each poll sees its pauses, which start the time anew (pfc_restore.lua)."""
+    """Each poll sees its pauses, which start the time again (pfc_restore.lua)."""
     simulation = paused((0.5, FOREVER), vendor=vendor)
     assert stopped_ms(simulation, 40) == [(3, True)]
     assert simulation.outcome().storms == 1

@@ -275,8 +275,8 @@ def test_one_slow_host_is_named_by_its_partners(tmp_path: Path) -> None:
 
 def test_equal_pairs_and_two_tests_have_no_outlier(tmp_path: Path) -> None:
     pairs = {("a", "b"): 88.4, ("c", "d"): 86.8, ("a", "d"): 80.0}
-    alike = "".join(Collective(pair, 8, {8 * GIB: rate}).text for pair, rate in pairs.items())
-    assert found(of(tmp_path, alike)) == []
+    same = "".join(Collective(pair, 8, {8 * GIB: rate}).text for pair, rate in pairs.items())
+    assert found(of(tmp_path, same)) == []
     two = "".join(
         Collective(pair, 8, {8 * GIB: rate}).text for pair, rate in ((PAIR, 88.0), (("a", "b"), 40.0))
     )

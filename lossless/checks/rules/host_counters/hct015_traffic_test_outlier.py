@@ -1,11 +1,11 @@
-"""Traffic tests that are alike must be equally fast.
+"""Traffic tests of one kind must be equally fast.
 
 Severity: warning
 Subject: running fabric
 
 ## What it does
 Compares tests of one kind in all captures: collectives of one name over as many hosts and GPUs, and perftest of one
-kind between ports of one rate. From three of them on, those below 0.9 of the best (`alike` in table `bandwidth` of
+kind between ports of one rate. From three of them on, those below 0.9 of the best (`same` in table `bandwidth` of
 `lossless.toml`) are slow. A host, the NIC of one name on all hosts (the rail), or by the intent a leaf, is reported
 where all of its tests are slow, and that explains them: at least two, or one that involves nobody else whose tests are
 all slow. Where one slow test leaves two hosts, both are named.
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningFabric
 
 _FEWEST = 3
-"""The fewest tests that are alike: of two, neither is the outlier."""
+"""The fewest tests of one kind: of two, neither is the outlier."""
 
 
 class _Measured(NamedTuple):
@@ -86,15 +86,14 @@ class _Measured(NamedTuple):
 def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation per part of the fabric that makes tests slower than others of their kind."""
     measured = (_measured(fabric, test) for test in traffic_tests(fabric) if test.sizes and not test.wrong)
-    for alike in grouped((_kind(each.test), each) for each in measured).values():
+    for same in grouped((_kind(each.test), each) for each in measured).values():
         share = min(
-            fabric.pass_marks.get(each.test.file, {}).get("alike", PASS_MARKS["alike"].share)
-            for each in alike
+            fabric.pass_marks.get(each.test.file, {}).get("same", PASS_MARKS["same"].share) for each in same
         )
-        best = max(each.rate for each in alike)
-        slow = [each for each in alike if each.rate < share * best]
-        if len(alike) >= _FEWEST and slow and len(slow) < len(alike):
-            yield from _outliers(slow, [each for each in alike if each not in slow], best, share)
+        best = max(each.rate for each in same)
+        slow = [each for each in same if each.rate < share * best]
+        if len(same) >= _FEWEST and slow and len(slow) < len(same):
+            yield from _outliers(slow, [each for each in same if each not in slow], best, share)
 
 
 def _kind(test: TrafficTest) -> tuple[object, ...]:
@@ -146,7 +145,7 @@ def _slow(
     )
     return Violation(
         origin=tests[0].test.sizes[-1][2].origin,
-        message=f"{named} makes {count} slow: {measured}, others alike reach {best:.4g} {unit}",
+        message=f"{named} makes {count} slow: {measured}, others of the kind reach {best:.4g} {unit}",
         note=f"mark {share * best:.4g} {unit}, {share:g} of the best; its partners are as fast as others elsewhere",
         help="compare its NICs, PCIe links, ACS, firmware and counters with those of a fast one",
         elements=tuple(name for _, name in parts),

@@ -54,9 +54,9 @@ PASS_MARKS = {
         "the least share of a port's rate, less headers, that perftest has to reach",
         "Azure/azurehpc-health-checks conf/nd96isr_h100_v5.conf @0611432: check_ib_bw_gdr 375 of 400 Gb/s",
     ),
-    "alike": PassMark(
+    "same": PassMark(
         0.9,
-        "the least share of the best of several tests that are alike",
+        "the least share of the best of several tests of one kind",
         "one of eight NICs that carries nothing leaves 0.875",
     ),
 }
@@ -377,7 +377,7 @@ def _collective(fabric: RunningFabric, test: TrafficTest, share: float) -> Traff
         )
     slowest = min(adapters, key=lambda each: sum(each.rates))
     low, high = _expected(test, slowest)
-    return _judged(test, verdict._replace(low=low, high=high, mark=share * low), slowest)
+    return _compared(test, verdict._replace(low=low, high=high, mark=share * low), slowest)
 
 
 def _not_comparable(test: TrafficTest) -> str:
@@ -414,7 +414,7 @@ def _expected(test: TrafficTest, adapters: _Adapters) -> tuple[float, float]:
     return REACHED * low, max(low, high)
 
 
-def _judged(test: TrafficTest, verdict: TrafficVerdict, adapters: _Adapters) -> TrafficVerdict:
+def _compared(test: TrafficTest, verdict: TrafficVerdict, adapters: _Adapters) -> TrafficVerdict:
     """Return the verdict on a collective by its expected range and its mark, where the curve is flat."""
     measured, high = verdict.measured or 0.0, verdict.high or 0.0
     total = sum(adapters.rates) / 8
@@ -486,14 +486,14 @@ def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerd
     rate, mtu, layer = found, test.said("perftest_mtu"), str(test.said("perftest_link_type"))
     payload = mtu if isinstance(mtu, int) and mtu > 0 else 4096
     carried = payload / (payload + _HEADERS.get(layer, 0))
-    ways = 2 if "Bidirectional" in str(test.said("perftest_kind")) else 1
+    directions = 2 if "Bidirectional" in str(test.said("perftest_kind")) else 1
     bonded = "bond" in str(name) or test.said("perftest_dual_port") == "ON"
-    low = rate * carried * ways
+    low = rate * carried * directions
     verdict = verdict._replace(low=low, high=low * (2 if bonded else 1), mark=share * low)
     headers = (
         f"an MTU of {payload} leaves {carried:.1%} of it" if layer in _HEADERS else "its headers are unknown"
     )
-    of = f"{name} has {rate:g} Gb/s, {headers}{', in both directions' if ways == 2 else ''}"
+    of = f"{name} has {rate:g} Gb/s, {headers}{', in both directions' if directions == 2 else ''}"
     one = test.said("perftest_queue_pairs") == 1
     if measured > (verdict.high or 0.0) * _EXCESS:
         return verdict._replace(

@@ -11,7 +11,7 @@ ports have tens to hundreds of both. What counts as a receiver that does not dra
   of the ports beside it.
 
 Where no host pauses its switch, pauses that lead around a cycle have no culprit: the cycle is the answer. An egress at
-line rate without pauses from its host is an incast. Links are judged by frames with a wrong CRC, and by codewords that
+line rate without pauses from its host is an incast. Links are evaluated by frames with a wrong CRC, and by codewords that
 FEC could not correct, per frame; corrected ones are normal on PAM4.
 """
 
@@ -59,7 +59,7 @@ _LEAST_STORMS = 5
 _ASSUMED_BPS = 100e9
 _LINE_RATE = 0.9
 _BUSY = 0.2
-"""Least average part of line rate of the one egress that stands out where traffic came for some of the time only."""
+"""Least average part of line rate of the one egress that is an outlier where traffic came for some of the time only."""
 _AS_MANY = 0.1
 """How far the counts at both ends of a link may differ: they are not read at one instant."""
 _STALLED_PERCENT = 10
