@@ -1,6 +1,6 @@
 """Planted faults: drawn fabrics with a known culprit, run through the packet model, and what their devices then print.
 
-No code that reads or evaluates captures is used here. A case is two leaves with four hosts each and two spines (a ring of
+No code that evaluates captures is used here. A case is two leaves with four hosts each and two spines (a ring of
 switches for a cyclic buffer dependency). The packet model runs its traffic for some milliseconds; the counts of each
 link are scaled to the time between two captures, and written as ``show`` prints them, as the collector of switches
 prints the databases, and as ``ethtool -S`` prints counters of mlx5, beside the counts of healthy ports since boot. A

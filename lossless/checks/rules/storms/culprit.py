@@ -11,7 +11,7 @@ ports have tens to hundreds of both. What counts as a receiver that does not dra
   of the ports beside it.
 
 Where no host pauses its switch, pauses that lead around a cycle have no culprit: the cycle is the answer. An egress at
-line rate without pauses from its host is an incast. Links are evaluated by frames with a wrong CRC, and by codewords that
+line rate without pauses from its host is an incast. Links are rated by frames with a wrong CRC, and by codewords that
 FEC could not correct, per frame; corrected ones are normal on PAM4.
 """
 
