@@ -283,11 +283,34 @@ def test_equal_pairs_and_two_tests_have_no_outlier(tmp_path: Path) -> None:
     assert found(of(tmp_path, two)) == []
 
 
-def test_a_rail_that_is_slow_at_every_host_is_named(tmp_path: Path) -> None:
-    for host in ("a", "b", "c"):
-        texts = [perftest(197.0, device="mlx5_0"), perftest(120.0 if host != "x" else 197.0, device="mlx5_1")]
-        report = of(tmp_path, *texts, host=host)
-    assert [(f.code, f.elements) for f in report.findings] == [("HCT015", ("mlx5_1",))]
+def test_a_partner_that_is_fast_elsewhere_is_not_named(tmp_path: Path) -> None:
+    pairs = {("a", "b"): 44.0, ("a", "c"): 88.0, ("c", "d"): 88.0}
+    report = of(tmp_path, "".join(Collective(pair, 8, {8 * GIB: rate}).text for pair, rate in pairs.items()))
+    assert [(f.code, f.elements) for f in report.findings] == [("HCT015", ("b",))]
+
+
+REACHED = {"mlx5_0": 197.0, "mlx5_1": 120.0}
+
+
+class TestPorts:
+    """Ports of three hosts, of each a result of perftest."""
+
+    def _report(self, folder: Path, rates: Mapping[str, int]) -> Report:
+        for host in ("a", "b", "c"):
+            texts = [perftest(rate, device=name) for name, rate in REACHED.items()]
+            report = of(folder, ibstat(rates), *texts, host=host) if rates else of(folder, *texts, host=host)
+        return report
+
+    def test_a_rail_that_is_slow_at_every_host_is_named(self, tmp_path: Path) -> None:
+        report = self._report(tmp_path, {"mlx5_0": 200, "mlx5_1": 200})
+        outliers = [f.elements for f in report.findings if f.code == "HCT015"]
+        assert outliers == [("mlx5_1",)]
+
+    @pytest.mark.parametrize("rates", [{"mlx5_0": 200, "mlx5_1": 100}, {}])
+    def test_ports_of_other_or_unknown_rates_are_not_compared(
+        self, rates: Mapping[str, int], tmp_path: Path
+    ) -> None:
+        assert [f for f in self._report(tmp_path, rates).findings if f.code == "HCT015"] == []
 
 
 class TestWrongData:
@@ -421,6 +444,22 @@ class TestPerftest:
         }
         (test,) = of(tmp_path, ibstat(nics(1, 100)), json.dumps(data, indent=1)).tests
         assert (test.outcome, round(test.measured or 0, 1)) == ("as expected", 98.4)
+
+
+def test_results_that_are_cut_anywhere_are_no_error(tmp_path: Path) -> None:
+    whole = ibstat(nics(2, 100)) + Collective(PAIR, 2, {0: 0.01, 8 * GIB: 20.0}).text + perftest(98.0)
+    (tmp_path / "host1").mkdir()
+    for end in range(0, len(whole), 7):
+        (tmp_path / "host1" / "capture.txt").write_text(whole[:end])
+        verify([tmp_path])
+
+
+def test_json_without_a_size_is_said_not_to_be_read(tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_text(
+        '{"test_info": {"test": "RDMA_Write_BW_Test"}, "results": {"BW_average": 98.4, "MsgRate": 0.18}}'
+    )
+    report = verify([tmp_path])
+    assert [problem.message for problem in report.errors] == ["the size of the messages is missing: not read"]
 
 
 def test_pass_marks_can_be_set(tmp_path: Path) -> None:

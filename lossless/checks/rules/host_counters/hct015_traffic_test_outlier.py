@@ -4,11 +4,11 @@ Severity: warning
 Subject: running fabric
 
 ## What it does
-Compares tests of one kind in all captures: collectives of one name over as many hosts and GPUs, and perftest of one
-kind between ports of one rate. From three of them on, those below 0.9 of the best (`same` in table `bandwidth` of
-`lossless.toml`) are slow. A host, the NIC of one name on all hosts (the rail), or by the intent a leaf, is reported
-where all of its tests are slow, and that explains them: at least two, or one that involves nobody else whose tests are
-all slow. Where one slow test leaves two hosts, both are named.
+Compares tests of one kind in all captures: collectives of one name over as many hosts and GPUs with NICs of one rate,
+and perftest of one kind on ports of one rate; where the rate is unknown, on ports of one name. From three of them on,
+those below 0.9 of the best (`same` in table `bandwidth` of `lossless.toml`) are slow. A host, the NIC of one name
+on all hosts (the rail), or by the intent a leaf, is reported where all of its tests are slow, the one first that most
+slow tests have in common. Where a slow test leaves several, all are named.
 
 ## Why it breaks a lossless fabric
 The slowest host sets the pace of a collective. One that is slow with any partner has a fault of its own: a NIC, PCIe,
@@ -60,7 +60,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Violation
-from lossless.checks.rules.host_counters.traffic_tests import PASS_MARKS, traffic_tests
+from lossless.checks.rules.host_counters.traffic_tests import PASS_MARKS, traffic_tests, verdicts
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -85,8 +85,12 @@ class _Measured(NamedTuple):
 
 def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation per part of the fabric that makes tests slower than others of their kind."""
-    measured = (_measured(fabric, test) for test in traffic_tests(fabric) if test.sizes and not test.wrong)
-    for same in grouped((_kind(each.test), each) for each in measured).values():
+    pairs = (
+        (_kind(test, verdict.low), _measured(fabric, test))
+        for test, verdict in zip(traffic_tests(fabric), verdicts(fabric), strict=True)
+        if test.sizes and not test.wrong
+    )
+    for same in grouped(pairs).values():
         share = min(
             fabric.pass_marks.get(each.test.file, {}).get("same", PASS_MARKS["same"].share) for each in same
         )
@@ -96,10 +100,13 @@ def throughout(fabric: RunningFabric) -> Results:
             yield from _outliers(slow, [each for each in same if each not in slow], best, share)
 
 
-def _kind(test: TrafficTest) -> tuple[object, ...]:
-    if test.is_pair:
-        return (test.said("perftest_kind"), test.said("perftest_queue_pairs"), test.sizes[-1][0])
-    return (test.collective, len(test.hosts), test.size, test.sizes[-1][0])
+def _kind(test: TrafficTest, expected: float | None) -> tuple[object, ...]:
+    """Return the kind of a test; without an expected bandwidth, ports of another name may have another rate."""
+    size = test.sizes[-1][0]
+    if not test.is_pair:
+        return (test.collective, len(test.hosts), test.size, size, expected)
+    port = test.said("perftest_device") if expected is None else expected
+    return (test.said("perftest_kind"), test.said("perftest_queue_pairs"), size, port)
 
 
 def _measured(fabric: RunningFabric, test: TrafficTest) -> _Measured:

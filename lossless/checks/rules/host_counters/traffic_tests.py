@@ -334,7 +334,7 @@ def _captured_rates(device: RunningDevice) -> dict[str, float]:
     for placed in device.state.named("rate", "device", "port"):
         name, port = placed.part("device") or "", placed.part("port") or ""
         state = device.state.value("state", device=name, port=port)
-        word = str(placed.reading.value).split()[0]
+        word = str(placed.reading.value).partition(" ")[0]
         if "active" in str(state).lower() or not isinstance(state, str):
             rates[name] = rates.get(name, 0.0) + (
                 float(word) if word.replace(".", "", 1).isdecimal() else 0.0
@@ -471,7 +471,7 @@ def _is_flat(test: TrafficTest, large: int) -> bool:
     (smaller, before, _), (larger, last, _) = test.sizes[-2:]
     if not before or not last:
         return False
-    return abs(log2(last / before)) <= log2(1 + _FLAT) * max(1.0, log2(larger / smaller))
+    return abs(log2(last / before)) <= log2(1 + _FLAT) * max(1.0, log2(larger / max(smaller, 1)))
 
 
 def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerdict:

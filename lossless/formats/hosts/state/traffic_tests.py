@@ -244,6 +244,9 @@ def _json(section: PrintedSection) -> Iterator[StateItem]:
     size, average, rate = (measured.get(key) for key in ("MsgSize", "BW_average", "MsgRate"))
     line = _with(lines, '"BW_average"')
     gbps = _gbps(size, average, rate)
+    if not isinstance(size, int):
+        yield section.problem(line, "the size of the messages is missing: not read")
+        return
     if gbps is UNKNOWN:
         yield section.problem(
             line, "the unit of BW_average is not known: it does not fit MsgRate and MsgSize"
