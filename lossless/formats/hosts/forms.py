@@ -38,7 +38,7 @@ FACTS = (
     ),
     _facts("lldptool", "tools", "application_table"),
     _facts("Get-NetAdapterQos", "tools", "adapter_qos", r"^OperationalFlowControl\s*+:"),
-    _facts("script", "tools", "script"),
+    _facts("script", "scripts"),
     _facts("dcb", "dcb", sign=rf"\A\s*\{{\s*\"(?:{_OBJECTS})\""),
 )
 """The forms of host settings, by section title. A text without a title has the first form whose sign is in it."""

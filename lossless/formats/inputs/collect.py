@@ -218,7 +218,7 @@ def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> In
     if is_facts(text):
         return Inputs(facts=(read_facts(text, file),))
     if expected:
-        from lossless.formats.hosts.read.tools import is_script
+        from lossless.formats.hosts.read.scripts import is_script
 
         # Scripts of one folder may be for different hosts: only one that is named is read.
         if is_script(text):

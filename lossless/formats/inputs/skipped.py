@@ -82,7 +82,7 @@ def _has_manifest(folder: str) -> bool:
 
 def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
     """Yield the reason why a text of a known kind is not checked, none for any other text."""
-    from lossless.formats.hosts.read.tools import is_script
+    from lossless.formats.hosts.read.scripts import is_script
     from lossless.formats.switches.other_systems import other_system, seems_of_switch
 
     name = file.lower()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from lossless.api import Options, verify
+from lossless.output.report.lint.json_format import json_text
+from tests.output.report.contract import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -460,6 +462,12 @@ def test_json_without_a_size_is_said_not_to_be_read(tmp_path: Path) -> None:
     )
     report = verify([tmp_path])
     assert [problem.message for problem in report.errors] == ["the size of the messages is missing: not read"]
+
+
+def test_the_report_in_json_has_every_verdict(tmp_path: Path) -> None:
+    texts = [perftest(98.0), perftest(60.0), Collective(("host1",), 8, {8 * GIB: 400.0}).text]
+    report = parsed(json_text(of(tmp_path, ibstat(nics(1, 100)), *texts)))
+    assert [test["outcome"] for test in report["tests"]] == ["as expected", "too low", "not checked"]
 
 
 def test_pass_marks_can_be_set(tmp_path: Path) -> None:

@@ -40,12 +40,11 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation, merged
-from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
-from lossless.model.hardware.model import cages_needed, cages_per_port, fabric_cages, ports_per_cage
+from lossless.model.hardware.model import cages_needed, cages_per_port, fabric_cages, may_take, ports_per_cage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -176,3 +175,17 @@ def _unplaced_violation(
         elements=names,
         data={"unplaced": count, "placed": placed, "speed_bps": speed_bps, "hwsku": hwsku},
     )
+
+
+def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[MissingInput]:
+    """Yield a missing input per needed speed that a switch's profile does not list and the switch may yet have."""
+    if switch.profile is None:
+        return
+    for speed_bps in dict.fromkeys(demand.speed_bps for demand in switch.demand):
+        if may_take(switch.profile, speed_bps):
+            speeds = ", ".join(map(format_rate, switch.profile.speeds_bps))
+            rate = format_rate(speed_bps)
+            yield MissingInput(
+                f"whether a port of {switch.profile.name} takes {rate}: only {speeds} are known of it",
+                len(names),
+            )

@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
-from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
+from lossless.checks.rules.topology.top002_port_budget import unknown_speeds
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.model import may_take, ports_per_cage

@@ -5,7 +5,6 @@ netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); ms
 or a word with the number in parentheses); NVIDIA, Adaptive Retransmission: Parameters Control, Sample Usage, for
 mlxreg (a field, a bar, a number); lldpd ``-f keyvalue``; Mellanox/mlnx-tools sbin/cma_roce_tos and cma_roce_mode.
 
-A shell script that is named is read as what it sets, in the order of its lines; what hosts print holds before it.
 ``niccli get_qos`` of Broadcom and ``lldptool`` print PFC, ETS and the application table: sources are intel/openlldp
 lldp_8021qaz_clif.c for ``lldptool``, and the outputs in ROCm's rdma tests for ``niccli``. ``Get-NetAdapterQos`` is that
 of MicrosoftDocs/windows-powershell-docs, module NetAdapter.
@@ -18,7 +17,6 @@ them, the other is known too. A variable that no file sets may still be set when
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
@@ -27,14 +25,14 @@ from lossless.ground.documents.text import ValuePlace
 from lossless.model.fabric.hosts import Ets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
     from lossless.model.fabric.hosts import Tsa
 
 
 _ASSIGNED = re.compile(r"\s*(?:export\s++)?([A-Za-z_][A-Za-z0-9_]*+)\s*+=\s*+(.*)")
-_OURS = re.compile(r"(?:NCCL|UCX|MORI)_|NVME_TRANSPORT_TOS$")
+OURS = re.compile(r"(?:NCCL|UCX|MORI)_|NVME_TRANSPORT_TOS$")
 _NUMBERS = {
     "NCCL_IB_TC": ("nccl.ib_tc", 255),
     "NCCL_IB_FIFO_TC": ("nccl.ib_fifo_tc", 255),
@@ -64,18 +62,18 @@ def environment(section: Section) -> Reading:
     """Yield the variables of NCCL, UCX, MORI and NVMe over RDMA; invalid or too large numbers are flaws."""
     for line in section.lines:
         match = _ASSIGNED.match(line.text)
-        if match is None or line.text.lstrip().startswith("#") or not _OURS.match(match[1]):
+        if match is None or line.text.lstrip().startswith("#") or not OURS.match(match[1]):
             continue
-        value = _bare(match[2].rstrip())
-        yield _said(section, f"variable.{match[1]}", (match[1], value), line)
-        yield from _meaning(section, match[1], value, line)
+        value = bare_word(match[2].rstrip())
+        yield said(section, f"variable.{match[1]}", (match[1], value), line)
+        yield from meaning_of(section, match[1], value, line)
 
 
-def _meaning(section: Section, name: str, value: str, line: SectionLine) -> Reading:
+def meaning_of(section: Section, name: str, value: str, line: SectionLine) -> Reading:
     if name in _WORDS:
-        yield _said(section, _WORDS[name], value, line)
+        yield said(section, _WORDS[name], value, line)
     elif name in _LIBRARIES and value == "auto":
-        yield _said(section, f"library.{name}", (*_LIBRARIES[name], None), line)
+        yield said(section, f"library.{name}", (*_LIBRARIES[name], None), line)
     elif name in _NUMBERS or name in _LIBRARIES:
         key, most = _NUMBERS.get(name, (f"library.{name}", 255))
         number = _number(value)
@@ -83,7 +81,7 @@ def _meaning(section: Section, name: str, value: str, line: SectionLine) -> Read
             yield SectionFlaw(f"{name}: {value!r} is not a number from 0 to {most}", line.place)
         elif number >= 0:
             meaning = (*_LIBRARIES[name], number) if name in _LIBRARIES else number
-            yield _said(section, key, meaning, line)
+            yield said(section, key, meaning, line)
 
 
 def _number(value: str) -> int | None:
@@ -93,12 +91,12 @@ def _number(value: str) -> int | None:
         return None
 
 
-def _bare(value: str) -> str:
+def bare_word(value: str) -> str:
     """Return a value without the quotes that a shell removes."""
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
 
 
-def _said(section: Section, key: str, value: object, line: SectionLine) -> HostFact:
+def said(section: Section, key: str, value: object, line: SectionLine) -> HostFact:
     return HostFact(section.scope, key, value, (section.title, key), line.place)
 
 
@@ -124,11 +122,11 @@ def ethtool(section: Section) -> Reading:
         elif name == "TX" and word in _ON:
             tx = (_ON[word], line)
         elif name == "driver":
-            yield _said(section, "driver", driver_of(word), line)
+            yield said(section, "driver", driver_of(word), line)
         elif name == "pfc-prevention-tout" and _NUMBER.fullmatch(word):
-            yield _said(section, "pfc_prevention", int(word), line)
+            yield said(section, "pfc_prevention", int(word), line)
     if rx and tx:
-        yield _said(section, "global_pause", rx[0] or tx[0], rx[1] if rx[0] else tx[1])
+        yield said(section, "global_pause", rx[0] or tx[0], rx[1] if rx[0] else tx[1])
     elif "-a" in section.words and section.lines:
         yield SectionFlaw(f"{section.title}: the output ends before RX and TX", section.lines[-1].place)
 
@@ -156,7 +154,7 @@ def mlxreg(section: Section) -> Iterator[HostFact]:
     for name, key in _MODES.items():
         if name in fields and fields.get(f"{name}_field_select", (0,))[0] == 1:
             value, line = fields[name]
-            yield _said(section, key, value == 1, line)
+            yield said(section, key, value == 1, line)
 
 
 def _current(columns: str) -> int | None:
@@ -196,16 +194,16 @@ def cma(section: Section) -> Iterator[HostFact]:
     for line in section.lines:
         word = line.text.strip()
         if section.words[0].endswith("tos") and _NUMBER.fullmatch(word):
-            yield _said(section, "cma_tos", int(word), line)
+            yield said(section, "cma_tos", int(word), line)
         elif word in ROCE_VERSIONS:
-            yield _said(section, "roce_version", ROCE_VERSIONS[word], line)
+            yield said(section, "roce_version", ROCE_VERSIONS[word], line)
 
 
 def ibv_devinfo(section: Section) -> Iterator[HostFact]:
     """Yield the active RDMA MTU of each port of a device, in bytes."""
     for line in section.lines:
         if match := _MTU.match(line.text):
-            yield _said(section, "rdma_mtu", int(match[1]), line)
+            yield said(section, "rdma_mtu", int(match[1]), line)
 
 
 _PAUSED = re.compile(r"\s*+PFC enabled:\s*+(none\s*+|[0-7][0-7,\s]*+)")
@@ -235,7 +233,7 @@ def application_table(section: Section) -> Reading:
     for line in section.lines:
         if match := _PAUSED.fullmatch(line.text):
             paused = () if match[1].startswith("none") else tuple(sorted(map(int, _NUMBER.findall(match[1]))))
-            yield _said(section, "pfc", paused, line)
+            yield said(section, "pfc", paused, line)
         elif match := _SELECTED.fullmatch(line.text):
             entry = {**(entry if match[1] != "Priority" else {}), match[1]: int(match[2])}
             if entry.keys() == {"Priority", "Sel", "DSCP"} and entry["Sel"] == _DSCP_SELECTOR:
@@ -247,8 +245,8 @@ def application_table(section: Section) -> Reading:
     yield from _table_shares(section)
     if first is not None and all(dscp < 64 for dscp in priority_by_dscp):
         whole = tuple((dscp, priority_by_dscp.get(dscp, 0)) for dscp in range(64))
-        yield _said(section, "dscp_to_priority", whole, first)
-        yield _said(section, "trust", "dscp", first)._replace(rank=1)
+        yield said(section, "dscp_to_priority", whole, first)
+        yield said(section, "trust", "dscp", first)._replace(rank=1)
 
 
 def _table_shares(section: Section) -> Iterator[HostFact]:
@@ -269,7 +267,7 @@ def _table_shares(section: Section) -> Iterator[HostFact]:
             tuple(_TSA[kinds.get(tc, "strict")] for tc in range(8)),
             tuple(percent[tc] if tc < len(percent) else 0 for tc in range(8)),
         )
-        yield _said(section, "ets", shares, found["PRIO_MAP"])
+        yield said(section, "ets", shares, found["PRIO_MAP"])
 
 
 _TSA: dict[str, Tsa] = {"ets": "ets", "strict": "strict", "vendor": "vendor"}
@@ -295,106 +293,6 @@ def _ranged(text: str) -> set[int]:
     parts = [part.split("-") for part in text.split(",") if part.strip("-")]
     ends = [(int(part[0]), int(part[-1])) for part in parts if part[0].isdecimal() and part[-1].isdecimal()]
     return {priority for start, end in ends if end < 8 for priority in range(start, end + 1)}
-
-
-_SHELL = re.compile(r"#![^\n]{0,80}\b(?:ba|da|z|k)?sh\b")
-_SETS = re.compile(
-    r"\b(?:mlnx_qos|cma_roce_tos)\s|/sys/class/infiniband/\S{1,64}/tc/"
-    r"|\b(?:NCCL|UCX|MORI)_[A-Z0-9_]{1,60}="
-)
-_OWN = "lossless-roce"
-"""A word in every script that this program renders: such a script is what an intent asks for."""
-_SET_IN_SCRIPT = re.compile(r"(?<![\w$-])([A-Za-z_][A-Za-z0-9_]*+)=")
-_SHELL_WORD = re.compile(r"\"[^\"]*+\"|'[^']*+'|[^\s;\"'&|]*+")
-_WRITTEN = re.compile(r"echo\s++[\"']?([\w=. -]{1,40}?)[\"']?\s*+>\s*+(/sys/\S++)")
-
-
-def is_script(text: str) -> bool:
-    """Return whether a text is a shell script that sets up RDMA of a host or a job, and none that is rendered."""
-    return bool(_SHELL.match(text) and _SETS.search(text)) and _OWN not in text
-
-
-def script(section: Section) -> Reading:
-    """Yield the settings that a shell script makes, of rank 1, the last of each; an unknown variable is a flaw."""
-    last: dict[tuple[str, str], HostFact] = {}
-    for item in _settings_of(section):
-        if isinstance(item, HostFact):
-            last[item.scope, item.key] = item._replace(rank=1)
-        else:
-            yield item
-    yield from last.values()
-
-
-def _settings_of(section: Section) -> Reading:
-    values: dict[str, str] = {}
-    for line in section.lines:
-        text = line.text.strip()
-        if text.startswith("#"):
-            continue
-        for assigned in _SET_IN_SCRIPT.finditer(text):
-            name, value = assigned[1], _SHELL_WORD.match(text, assigned.end())
-            values[name] = _expanded(_bare(value[0] if value else ""), values)
-            if _OURS.match(name):
-                yield from _job_setting(section, name, values[name], line)
-        written = _WRITTEN.search(_expanded(text, values))
-        words = _expanded(text, values).split()
-        if written is not None:
-            yield from _written(section, written, line)
-        for command, settings in (("mlnx_qos", _mlnx_qos_command), ("cma_roce_tos", _cma_command)):
-            if command in words:
-                options = words[words.index(command) + 1 :]
-                if any("$" in word for word in options):
-                    yield SectionFlaw(f"{text}: a variable that is set elsewhere; not read", line.place)
-                else:
-                    yield from settings(section, options, line)
-
-
-def _expanded(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with the variables that the script has set so far."""
-    return re.sub(r"\$\{?([A-Za-z_]\w{0,60})\}?", lambda match: values.get(match[1], match[0]), text)
-
-
-def _job_setting(section: Section, name: str, value: str, line: SectionLine) -> Reading:
-    if "$" in value:
-        yield SectionFlaw(f"{name}: {value} is set elsewhere; not read", line.place)
-        return
-    yield _said(section, f"variable.{name}", (name, value), line)
-    yield from _meaning(section, name, value, line)
-
-
-def _written(section: Section, written: re.Match[str], line: SectionLine) -> Reading:
-    """Yield the meaning of a value that is written to a file below /sys."""
-    from lossless.formats.hosts.read import sysfs
-
-    stated = line._replace(text=f"{written[2]}={written[1]}")
-    for fact in sysfs.read(section._replace(lines=(stated,))):
-        yield fact._replace(place=line.place)
-
-
-def _mlnx_qos_command(section: Section, options: Sequence[str], line: SectionLine) -> Reading:
-    """Yield trust and PFC that ``mlnx_qos`` sets (Mellanox/mlnx-tools python/mlnx_qos @088fadb, options)."""
-    given = _options(options)
-    scope = given.get("-i", given.get("--interface", ""))
-    trust, pfc = given.get("--trust", ""), given.get("--pfc", given.get("-f", ""))
-    if trust in ("dscp", "pcp"):
-        yield HostFact(scope, "trust", trust, (section.title, "trust"), line.place)
-    flags = pfc.split(",")
-    if len(flags) == 8 and set(flags) <= {"0", "1"}:
-        paused = tuple(priority for priority, flag in enumerate(flags) if flag == "1")
-        yield HostFact(scope, "pfc", paused, (section.title, "pfc"), line.place)
-
-
-def _cma_command(section: Section, options: Sequence[str], line: SectionLine) -> Reading:
-    given = _options(options)
-    tos = given.get("-t", "")
-    if tos.isdecimal() and len(tos) < 4:
-        yield HostFact(given.get("-d", ""), "cma_tos", int(tos), (section.title, "cma_tos"), line.place)
-
-
-def _options(words: Sequence[str]) -> dict[str, str]:
-    """Return the options of a command with their values: ``-i eth0``, ``--trust=dscp``."""
-    split = [part for word in words for part in (word.split("=", 1) if word.startswith("--") else [word])]
-    return {name: value for name, value in pairwise(split) if name.startswith("-")}
 
 
 def _first(section: Section) -> ValuePlace:

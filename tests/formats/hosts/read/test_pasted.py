@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lossless.formats.hosts.read.facts import is_facts, read_facts
-from lossless.formats.hosts.read.tools import is_script
+from lossless.formats.hosts.read.scripts import is_script
 
 Said = dict[tuple[str, str], Any]
 
