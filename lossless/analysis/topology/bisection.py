@@ -3,7 +3,8 @@
 The bisection bandwidth is the rate, one way, at which one half of the hosts can send to the other. The halves are
 reported: hosts with links to the same switches are kept together, in the order of the fabric, cut where both sides
 have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails or of two
-planes can have, the first half of them sends to the others. The bandwidth is the maximum flow from one half to the
+planes can have, the first half of them sends to the others. Halves of whole islands (groups of a dragonfly+, pods of a
+tree) count where less passes between them. The bandwidth is the maximum flow from one half to the
 other over the explicit links (Dinic's algorithm), as if traffic were sprayed perfectly; so no routing exceeds it. With
 few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
 identical: then it is the least bandwidth of all halves, else that of the reported halves.
@@ -64,16 +65,51 @@ class _Group(NamedTuple):
 
 
 def bisection(links: Iterable[Link]) -> Bisection | None:
-    """Return the bisection bandwidth of a fabric, None with fewer than two hosts or two switches with hosts."""
+    """Return the bisection bandwidth of a fabric, None with fewer than two hosts or two switches with hosts.
+
+    Halves of whole islands (the groups of a dragonfly+, the pods of a tree) are tried too, which can be less balanced:
+    the halves with the least bandwidth for what the hosts of the smaller one send are returned.
+    """
     hosts, between = _bandwidth(links)
-    together: dict[frozenset[str], list[str]] = {}
-    for name, own in hosts.items():
-        together.setdefault(frozenset(own), []).append(name)
-    groups = tuple(_Group(tuple(names), _added(hosts[name] for name in names)) for names in together.values())
+    groups = _groups(hosts, {name: name for own in hosts.values() for name in own})
     if len(hosts) < 2 or len({switch for group in groups for switch in group.at}) < 2:
         return None
     if len(groups) == 1:
         return _within(groups[0], hosts, between)
+    across = _least(groups, between)
+    islands = _groups(hosts, _islands(hosts, between))
+    if not 1 < len(islands) < len(groups):
+        return across
+    apart = _least(islands, between)._replace(least=False)
+    return apart if apart.bps * across.host_bps < across.bps * apart.host_bps else across
+
+
+def _groups(hosts: Mapping[str, Mapping[str, int]], part_of: Mapping[str, str]) -> tuple[_Group, ...]:
+    """Return the hosts with links to the same parts of the fabric as groups; ``part_of`` is the part of a switch."""
+    together: dict[frozenset[str], list[str]] = {}
+    for name, own in hosts.items():
+        together.setdefault(frozenset(part_of[switch] for switch in own), []).append(name)
+    return tuple(_Group(tuple(names), _added(hosts[name] for name in names)) for names in together.values())
+
+
+def _islands(hosts: Mapping[str, Mapping[str, int]], between: Graph) -> dict[str, str]:
+    """Return the island of each switch with hosts, by its first switch: those that share a switch without hosts."""
+    edge = {name for own in hosts.values() for name in own}
+    island: dict[str, str] = {}
+    for first in between:
+        if first not in edge or first in island:
+            continue
+        island[first], waiting = first, [first]
+        while waiting:
+            above = (name for name in between[waiting.pop()] if name not in edge)
+            found = {low for name in above for low in between[name] if low in edge and low not in island}
+            island.update(dict.fromkeys(found, first))
+            waiting += found
+    return island
+
+
+def _least(groups: Sequence[_Group], between: Graph) -> Bisection:
+    """Return the halves of several groups with the least bandwidth between them, as far as halves are tried."""
     identical = _identical(groups, between)
     if len(groups) <= _TRIED and not identical:
         crossings = [_crossing(groups, between, a) for a in _halves(groups)]

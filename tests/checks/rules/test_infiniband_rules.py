@@ -708,3 +708,53 @@ def test_a_level_of_the_low_table_waits_for_those_of_a_high_table_without_limit(
 ) -> None:
     found = drawn("IB027", intent(qos={"high_limit": limit, "levels": {"storage": storage}}))
     assert [finding.data["starved"] for finding in found] == ([] if starved is None else [starved])
+
+
+# --- capacity
+
+
+def dragonfly_plus(groups: int, global_links: int, **more: Any) -> Document:
+    """Return a dragonfly+ with four hosts of NDR below each of two leaves of a group, without other bottlenecks."""
+    shape = {
+        "groups": groups, "leaves": 2, "spines": 2, "hosts_per_leaf": 4, "host_links": "1 x NDR",
+        "uplinks": "2 x NDR", "global_links": f"{global_links} x NDR",
+    }  # fmt: skip
+    topology = {"fat_tree": None, "dragonfly_plus": shape, "hosts": {"storage1": None}, **more}
+    routing = {"engine": "dfsssp", "roots": None}
+    return intent(
+        topology=topology, subnet_manager={"routing": routing}, partitions={"storage": None}, jobs=None
+    )
+
+
+@pytest.mark.parametrize(
+    ("groups", "global_links", "accepted", "share"),
+    [
+        (2, 8, 1, None), (2, 7, 1, 7 / 8), (2, 4, 2, None), (2, 3, 2, 3 / 8), (4, 4, 1, None), (4, 3, 1, 12 / 16),
+        (3, 4, 1, None), (3, 3, 1, 6 / 8), (5, 3, 1, None), (5, 2, 1, 12 / 16), (12, 1, 1, 36 / 48),
+    ],
+)  # fmt: skip
+def test_the_groups_of_a_dragonfly_plus_reach_each_other_at_the_declared_ratio(
+    groups: int, global_links: int, accepted: float, share: float | None
+) -> None:
+    """Between halves of whole groups pass all links between their pairs; an odd group hides nothing."""
+    found = drawn("IB040", dragonfly_plus(groups, global_links, oversubscription=accepted))
+    shares = [float(str(finding.data["bps"])) / float(str(finding.data["host_bps"])) for finding in found]
+    assert shares == ([] if share is None else [share])
+
+
+@pytest.mark.parametrize(
+    ("across", "severities"), [((4, 4, 4, 4), []), ((4, 4, 3, 5), ["warning"]), ((7, 1, 1, 7), ["warning"])]
+)
+def test_uplinks_of_two_leaves_that_are_listed_meet_at_the_spines(
+    across: tuple[int, int, int, int], severities: list[str]
+) -> None:
+    ends = [("leaf1", "spine1"), ("leaf1", "spine2"), ("leaf2", "spine1"), ("leaf2", "spine2")]
+    bundles = [{"a": a, "b": b, "links": f"{n} x NDR"} for (a, b), n in zip(ends, across, strict=True)]
+    roles = {"leaf1": "leaf", "leaf2": "leaf", "spine1": "spine", "spine2": "spine"}
+    hosts = {f"h{at}": {"at": f"leaf{at % 2 + 1}", "links": "1 x NDR"} for at in range(16)}
+    shape = {"switches": {name: {"role": role} for name, role in roles.items()}, "links": bundles}
+    document = intent(
+        topology={"fat_tree": None, "hosts": {**hosts, "storage1": None}, **shape},
+        partitions={"storage": None},
+    )
+    assert [finding.severity for finding in drawn("IB040", document)] == severities
