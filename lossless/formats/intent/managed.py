@@ -19,7 +19,6 @@ from lossless.formats.intent.wiring import Name
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import suggestion
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS, Transport, machines_of
 
 if TYPE_CHECKING:
@@ -165,5 +164,8 @@ def _contradictions(document: Document, intent: ManagedIntent) -> Iterator[Probl
 def _unknown_machine(machine: str, known: tuple[str, ...]) -> str:
     if not known:
         return "nothing that is rendered for it depends on the machine; leave it out"
-    hint = suggestion(machine, known)
-    return f"it is not known what the network of {shown(machine)} wants{hint}; leave it out for another one"
+    # Another type is another machine: none of the known ones is proposed for it.
+    return (
+        f"it is not known what the network of {shown(machine)} wants; known are {', '.join(known)}; "
+        "leave it out for another one"
+    )
