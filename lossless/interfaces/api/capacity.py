@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.cluster import StormTraffic
+    from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
 
 __all__ = [
@@ -75,8 +76,22 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
 
     document = intent_at(path)
     if declares_subnet(document):
-        return estimate(subnet_fabric(subnet_of(document, options.profile_dirs), COMPUTE), asked)
-    return estimate(intent_fabric_at(path, options), asked)
+        subnet = subnet_of(document, options.profile_dirs)
+        return _of_sharp(estimate(subnet_fabric(subnet, COMPUTE), asked), subnet)
+    return _of_sharp(estimate(intent_fabric_at(path, options), asked), None)
+
+
+def _of_sharp(found: Estimate, subnet: Subnet | None) -> Estimate:
+    """Return an estimate whose first assumption is SHARP where its algorithm needs it and the fabric lacks it."""
+    if found.algorithm != "sharp" or (subnet is not None and subnet.sharp is not None and subnet.sharp.on):
+        return found
+    if subnet is None:
+        lacking = "SHARP is of InfiniBand, and this is Ethernet"
+    else:
+        lacking = "no aggregation manager is declared" if subnet.sharp is None else "sharp is off"
+    return found._replace(
+        assumed=(f"switches reduce, which those of this fabric do not: {lacking}", *found.assumed)
+    )
 
 
 def evaluate_workload(
@@ -96,7 +111,7 @@ def evaluate_workload(
     from lossless.model.fabric.view import View
 
     fabric = intent_fabric_at(path, options)
-    line_rate = estimate(fabric, asked)
+    line_rate = _of_sharp(estimate(fabric, asked), None)
     return line_rate, workload_verdict(View(fabric), line_rate, ask)
 
 

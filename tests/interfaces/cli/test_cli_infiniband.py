@@ -102,6 +102,25 @@ def test_a_workload_on_a_subnet_takes_the_hosts_that_compute(cli: Cli) -> None:
     assert cli("workload", str(EXAMPLE), "--simulate").code == 2
 
 
+@pytest.mark.parametrize(
+    ("sharp", "lacking"),
+    [("sharp: off", "sharp is off"), ("", "no aggregation manager"), ("sharp: {manager: sm1}", None)],
+)
+def test_an_estimate_with_sharp_says_where_the_subnet_has_none(
+    cli: Cli, sharp: str, lacking: str | None
+) -> None:
+    text = (
+        (EXAMPLE / "fabric.yaml").read_text(encoding="utf-8").replace("flavour: upstream", "flavour: nvidia")
+    )
+    Path("guids.txt").write_text((EXAMPLE / "guids.txt").read_text(encoding="utf-8"), encoding="utf-8")
+    Path("fabric.yaml").write_text(f"{text}{sharp}\n", encoding="utf-8")
+    assumed = json.loads(cli("workload", ".", "--algorithm", "sharp", "--format", "json").out)["assumed"]
+    assert ("those of this fabric do not" in assumed[0]) is (lacking is not None)
+    assert lacking is None or lacking in assumed[0]
+    ring = json.loads(cli("workload", ".", "--algorithm", "ring", "--format", "json").out)["assumed"]
+    assert "those of this fabric do not" not in ring[0]
+
+
 def test_a_switch_of_sonic_is_not_compared_with_a_subnet(site: Cli, tmp_path: Path) -> None:
     (tmp_path / "config_db.json").write_text('{"PORT": {}}', encoding="utf-8")
     assert site("diff", "config_db.json", "fabric.yaml") == (2, "", NO_FABRIC)
