@@ -46,8 +46,8 @@ SomeRate = Annotated[Rate, AboveZero("a GPU that sends nothing needs no fabric; 
 class NvLink(Model):
     """GPUs joined by NVLink: its generation, and how many of them are one domain."""
 
-    generation: Literal[4, 5]
-    """Generation of NVLink: 4 (450 GB/s per GPU, one way) or 5 (900 GB/s). Example: `5`"""
+    generation: Literal[1, 2, 3, 4, 5, 6]
+    """Generation of NVLink, 1 to 6: per GPU, one way, 80, 150, 300, 450, 900 and 1,800 GB/s. Example: `5`"""
     domain: Count
     """How many GPUs reach each other by NVLink: 8 in one host, 72 in an NVL72. Example: `8` Example: `72`"""
 

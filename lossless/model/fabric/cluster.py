@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 class ScaleUp(NamedTuple):
     """The interconnect of the GPUs of a domain outside the fabric; ``rate_bps`` is the rate of one GPU, one way.
 
-    ``most_gpus`` is the largest possible domain of this ``name``.
+    ``most_gpus`` is the largest possible domain of this ``name``, None where it is unknown.
     """
 
     name: str
     domain_gpus: int
     rate_bps: int
-    most_gpus: int
+    most_gpus: int | None
     origin: Origin
 
 

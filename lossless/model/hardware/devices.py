@@ -113,21 +113,31 @@ _GIGABYTE_BITS = 8 * 10**9
 
 
 class Generation(NamedTuple):
-    """One generation of NVLink: the rate of a GPU, one way, and the most GPUs of one domain."""
+    """One generation of NVLink: the rate of a GPU, one way, and the most GPUs of one domain, None where unknown."""
 
     rate_bps: int
-    most_gpus: int
+    most_gpus: int | None
 
 
 NVLINK = {
+    1: Generation(80 * _GIGABYTE_BITS, None),
+    2: Generation(150 * _GIGABYTE_BITS, None),
+    3: Generation(300 * _GIGABYTE_BITS, None),
     4: Generation(450 * _GIGABYTE_BITS, 256),
     5: Generation(900 * _GIGABYTE_BITS, 576),
+    6: Generation(1800 * _GIGABYTE_BITS, None),
 }
-"""NVLink by generation. NVLink 5: 18 links of 100 GB/s, 1.8 TB/s in both directions, twice NVLink 4 (NVIDIA's NVLink
-page, as carried by catalogone.com/data-center-and-cloud-computing-nvlink-nvswitch); 450 GB/s one way on H100
-(NVIDIA/nccl issue 1264). Domains: 576 GPUs (docs.nvidia.com Mission Control manual, nvlinkinfo, which prints
-900 GB/s one way as both directions of one link), 256 with NVLink 4
-(nvidia.com/de-de/technologies/hopper-architecture: up to 256 in a DGX GH200)."""
+"""NVLink by generation.
+
+NVLink 1 to 3: 4 links of 20 GB/s one way on P100, 6 of 25 GB/s on V100, 12 of 25 GB/s on A100 (wikimili.com/en/NVLink,
+which cites NVIDIA's white papers). NVLink 4: 450 GB/s one way on H100 (NVIDIA/nccl issue 1264). NVLink 5: 18 links of
+100 GB/s, 1.8 TB/s in both directions, twice NVLink 4 (NVIDIA's NVLink page, as carried by
+catalogone.com/data-center-and-cloud-computing-nvlink-nvswitch). NVLink 6: 3.6 TB/s in both directions per Rubin GPU,
+260 TB/s of 72 (three descriptions of Vera Rubin NVL72, which agree).
+
+Domains: 576 GPUs (docs.nvidia.com Mission Control manual, nvlinkinfo, which prints 900 GB/s one way as both directions
+of one link), 256 with NVLink 4 (nvidia.com/de-de/technologies/hopper-architecture: up to 256 in a DGX GH200).
+"""
 
 UALINK_MOST_GPUS = 1024
 """Accelerators of one pod in UALink 200G 1.0, whose links of four lanes carry 800 Gb/s each way. How many of them an

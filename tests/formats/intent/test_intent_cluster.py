@@ -19,8 +19,8 @@ MISTAKES = {
     "cluster: {gpus_per_host: 8, nics_per_host: 300}": (
         "23:44: cluster.nics_per_host: 300 is not a number of NICs in one host; expected a whole number from 1 to 256"
     ),
-    "cluster: {gpus_per_host: 8, nvlink: {generation: 3, domain: 8}}": (
-        "23:50: cluster.nvlink.generation: 3 is not one of 4 or 5"
+    "cluster: {gpus_per_host: 8, nvlink: {generation: 7, domain: 8}}": (
+        "23:50: cluster.nvlink.generation: 7 is not one of 1, 2, 3, 4, 5 or 6"
     ),
     "cluster: {gpus_per_host: 8, nvlink: {generation: 5, domain: 72}, ualink: {rate: 800G, domain: 8}}": (
         "23:10: cluster: give either nvlink or ualink, not both"
@@ -83,3 +83,14 @@ def test_a_network_has_one_of_a_few_purposes(keys: str, told: str) -> None:
 def test_what_has_a_meaning_is_taken() -> None:
     cluster = "cluster: {gpus_per_host: 4, nics_per_host: 2, rails: 2, ualink: {rate: 3.2T, domain: 64}}"
     assert said_of(f"{SHAPE}{cluster}\nfailures: {{links: 2, switches: 1, oversubscription: 1.5}}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("generation", "gigabytes_s"), [(1, 80), (2, 150), (3, 300), (4, 450), (5, 900), (6, 1800)]
+)
+def test_a_gpu_sends_into_its_domain_at_the_rate_of_its_nvlink(generation: int, gigabytes_s: int) -> None:
+    text = f"{SHAPE}cluster: {{gpus_per_host: 8, nvlink: {{generation: {generation}, domain: 8}}}}\n"
+    cluster = resolve(load_intent(load_text(text, "fabric.yaml"))).cluster
+    assert cluster is not None
+    assert cluster.scale_up is not None
+    assert cluster.scale_up.rate_bps == gigabytes_s * 8 * 10**9

@@ -186,7 +186,7 @@ def _nics_violation(cluster: Cluster, stated: int, links: int, hosts: Sequence[s
 def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Violation]:
     domain, own = scale_up.domain_gpus, cluster.gpus_per_host
     message, filling = None, False
-    if domain > scale_up.most_gpus:
+    if scale_up.most_gpus is not None and domain > scale_up.most_gpus:
         message = f"{scale_up.name} joins at most {scale_up.most_gpus:,} GPUs, not {domain:,}"
     elif domain % own and own % domain:
         message = f"a domain of {domain} GPUs is no whole number of hosts with {own} each"
