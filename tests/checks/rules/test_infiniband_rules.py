@@ -83,7 +83,7 @@ def test_a_switch_of_ndr_has_four_ports_of_hdr100_a_cage(switch: str) -> None:
 # --- routing
 
 
-def torus(*sides: int, engine: str, options: dict[str, int] | None = None, **more: Any) -> Document:
+def torus(*sides: int, engine: str, options: Any = None, **more: Any) -> Document:
     """Return a torus that is routed by an engine."""
     shape = {"sides": list(sides), "links": "1 x NDR", "hosts_per_switch": 1, "host_links": "1 x NDR"}
     place = [f"sw-{'-'.join(['1'] * (len(sides) - 1) + [str(number)])}" for number in (1, 2)]
