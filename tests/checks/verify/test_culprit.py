@@ -388,6 +388,30 @@ def test_a_cycle_of_pauses_has_no_guilty_device(tmp_path: Path, stormed: str) ->
     assert (culprit.against == ()) is (stormed == "stormed")
 
 
+def test_two_switches_that_pause_each_other_on_one_link_are_no_cycle(tmp_path: Path) -> None:
+    files = {name: text for name, text in _ring().items() if not name.startswith("sw3")}
+    files["sw2/a.txt"] = (
+        storm("Ethernet4")
+        + "\n"
+        + pauses("Rx", {"Ethernet0": 0, "Ethernet4": 400_000, "Ethernet8": 12})
+        + pauses("Tx", {"Ethernet0": 0, "Ethernet4": 400_000, "Ethernet8": 90_000})
+    )
+    assert "cycle" not in [kind for kind, *_ in _found(report_on(tmp_path, files))]
+
+
+def test_pauses_that_a_captured_switch_sent_accuse_no_unknown_neighbor(tmp_path: Path) -> None:
+    spine = pauses("Rx", {"Ethernet0": 1_700_000, "Ethernet8": 40}) + pauses(
+        "Tx", {"Ethernet0": 40, "Ethernet8": 90_000}
+    )
+    sent = pauses("Rx", {"Ethernet0": 40, "Ethernet32": 40}) + pauses(
+        "Tx", {"Ethernet0": 40, "Ethernet32": 1_690_000}
+    )
+    other = sent.replace("1690000", "   1690")
+    assert _accused(report_on(tmp_path / "one", {"spine1/a.txt": spine, "leaf1/a.txt": sent})) == []
+    accused = _accused(report_on(tmp_path / "two", {"spine1/a.txt": spine, "leaf1/a.txt": other}))
+    assert accused == [("host", "spine1", "Ethernet0")]
+
+
 def test_one_switch_of_a_ring_that_is_not_paused_ends_the_cycle(tmp_path: Path) -> None:
     files = _ring("operational")
     files["sw2/a.txt"] = files["sw2/a.txt"].replace("   400000", "        9", 1)
