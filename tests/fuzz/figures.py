@@ -66,6 +66,18 @@ class Figures:
         self.laws: Counter[str] = Counter()
         self.rules: Counter[str] = Counter()
         self.codes: set[CodeType] = set()
+        self._drawn: set[tuple[str, str, int]] = set()
+
+    def is_new(self, drawn: Drawn) -> bool:
+        """Return whether a command of a trial is drawn with a seed for the first time, and count it as drawn.
+
+        Of one reader there may be one seed among hundreds, so that its first draw has to be watched.
+        """
+        key = (drawn.trial.command[0], drawn.family, hash(drawn.before))
+        if key in self._drawn:
+            return False
+        self._drawn.add(key)
+        return True
 
     @contextmanager
     def watched(self, *, calls: bool = True) -> Iterator[None]:
