@@ -16,6 +16,7 @@ from lossless.checks.lint.baseline import read_baseline
 from lossless.checks.lint.configuration.reader import read_configuration
 from lossless.checks.plan.plan import stored_plan
 from lossless.formats.hosts.read.facts import is_facts, read_facts
+from lossless.formats.hosts.read.scripts import is_script
 from lossless.formats.importing.cabling.cables import read_lldp
 from lossless.formats.importing.cabling.sheets import read_files
 from lossless.formats.inputs.capture_forms import read_capture
@@ -26,6 +27,7 @@ from lossless.ground.basics.limits import DIGITS
 from lossless.ground.documents import load_text
 from lossless.output.render.tree import _journal, listed_paths
 from tests.formats.hosts.read import printed
+from tests.formats.hosts.read.test_pasted import LLDPTOOL, QOS, WINDOWS
 from tests.formats.hosts.state.test_host_captures import TEXTS as HOST_TEXTS
 from tests.formats.hosts.state.test_host_settings_state import NICCTL
 from tests.formats.hosts.state.test_job_logs import NEW, OLD
@@ -126,6 +128,7 @@ CAPTURES = {
     "partitions.conf": _captured((RULE_BASES / "partitions.conf").read_text(encoding="utf-8")),
 }
 """By the name of the form."""
+SCRIPT = "#!/bin/bash\nIF=eth0\nmlnx_qos -i $IF --trust dscp --pfc=0,0,0,1,0,0,0,0\n"
 FACTS = {
     "mlnx_qos": _facts("mlnx_qos -i eth2", printed.MLNX_QOS),
     "ethtool -a": _facts("ethtool -a eth2", printed.ETHTOOL_PAUSE),
@@ -145,6 +148,12 @@ FACTS = {
     "env": _facts("env", printed.NCCL_CONF),
     "nccl.conf": _facts("nccl.conf", printed.NCCL_CONF),
     "dcb": _facts("dcb -j ets show dev eth2", printed.DCB_ETS),
+    "niccli": _facts("niccli -i 1 get_qos", QOS),
+    "lldptool": _facts("lldptool -t -i eth3", LLDPTOOL),
+    "Get-NetAdapterQos": _facts("Get-NetAdapterQos", WINDOWS),
+    "script": ReaderText(
+        SCRIPT, lambda given, _: is_script(given) and read_facts(given, "setup.sh", is_script=True)
+    ),
 }
 SYSTEMS = {
     "sonic": _base("leaf.json"),

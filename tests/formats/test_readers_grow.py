@@ -65,7 +65,7 @@ def test_the_text_of_a_form_has_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", FACTS)
 def test_the_facts_of_a_form_are_read(name: str) -> None:
-    assert read_facts(FACTS[name].text, "node1.facts").said, name
+    assert read_facts(FACTS[name].text, "node1.facts", is_script=name == "script").said, name
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -307,7 +307,10 @@ def test_sharp_goes_from_a_manager_without_other_options(tmp_path: Path) -> None
         ([("topology.fat_tree.spines", 1), ("guids.spine2", None)], "switches differ (spine2)"),
         ([ONE_MANAGER], "subnet managers differ (sm2)"),
         ([("flavour", "nvidia")], "flavour: upstream becomes nvidia"),
-        ([("subnet_manager.manager", "ufm")], "subnet_manager.manager: ufm"),
+        (
+            [("flavour", "nvidia"), ("subnet_manager.manager", "ufm")],
+            "subnet_manager.manager: ufm",
+        ),
         ([("subnet_manager.keys", {"m_key": "M_KEY"})], "subnet_manager.keys differ"),
     ],
 )

@@ -290,9 +290,8 @@ def adapter_qos(section: Section) -> Iterator[HostFact]:
 
 def _ranged(text: str) -> set[int]:
     """Return the priorities in a list with ranges: ``0-2,4``."""
-    parts = [part.split("-") for part in text.split(",") if part.strip("-")]
-    ends = [(int(part[0]), int(part[-1])) for part in parts if part[0].isdecimal() and part[-1].isdecimal()]
-    return {priority for start, end in ends if end < 8 for priority in range(start, end + 1)}
+    ranges = re.findall(r"(?<![0-9-])([0-7])(?:-([0-7]))?(?![0-9-])", text)
+    return {priority for start, end in ranges for priority in range(int(start), int(end or start) + 1)}
 
 
 def _first(section: Section) -> ValuePlace:

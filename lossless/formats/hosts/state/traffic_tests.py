@@ -160,7 +160,7 @@ def _command(text: str) -> dict[str, str]:
 
 def _table(text: str) -> _Table | None:
     words = text.removeprefix("#").split()
-    if words[:3] != ["size", "count", "type"] or "busbw" not in words:
+    if words[:3] != ["size", "count", "type"] or not {"time", "busbw"} <= {*words}:
         return None
     return _Table(tuple(words[: words.index("time")]), "#wrong" in words)
 
