@@ -136,7 +136,7 @@ def no_fabric(_file: str) -> str:
 
 
 def none_named(_file: str) -> tuple[int, ...]:
-    """Name no DSCP that must be lossless in a file."""
+    """Return the DSCPs that must be lossless in a file where nothing names any: none."""
     return ()
 
 

@@ -1,4 +1,4 @@
-"""Edits that fix findings: of the rows of all affected ports, or of one key of an intent."""
+"""Edits that fix findings: of rows of CONFIG_DB, or of one key of an intent."""
 
 from __future__ import annotations
 

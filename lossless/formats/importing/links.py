@@ -331,7 +331,10 @@ def _kind(device: ImportDevice, neighbor: str) -> str:
 def lldp_claims(
     device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
 ) -> Iterable[Claim]:
-    """Yield the cables that a device learned by LLDP; of several names of the far port, that of the neighbor itself."""
+    """Yield the cables that a device learned by LLDP.
+
+    Of several names of the far port it is one that the neighbor uses, else the first.
+    """
     by_name = {switch.name: switch for switch in devices}
     for neighbor in heard:
         far = by_name.get(neighbor.name)

@@ -128,7 +128,7 @@ def _host(lines: tuple[PrintedLine, ...]) -> str | None:
 def json_of(
     section: PrintedSection, *, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
 ) -> Any | Problem:
-    """Return the JSON value that a section consists of, or a problem if it is no JSON; ``pairs`` builds its objects."""
+    """Return the JSON value that a section consists of, or a problem if it is not parsed; ``pairs`` builds objects."""
     first = section.lines[0].number if section.lines else 1
     try:
         return json.loads(section.text, object_pairs_hook=pairs)

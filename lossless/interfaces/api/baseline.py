@@ -89,7 +89,7 @@ def baseline(
 
 
 def configured_baseline(options: Options) -> str | None:
-    """Return the baseline that the configuration of the current folder names, None without one.
+    """Return the baseline that the given configuration, else that of the current folder, names; None without one.
 
     Raises:
         InputError: the configuration has mistakes, and no baseline: it may be named by one of them.

@@ -357,7 +357,10 @@ _OF_PORTS = tuple(
 def settings(
     switch: Switch, port: Port, qos: PortQos, attributes: Sequence[Attribute] = ATTRIBUTES
 ) -> Iterator[tuple[Attribute, str, Any]]:
-    """Yield each known value of a port: the attribute, its queue or priority (``queue 3``) or "", and the value."""
+    """Yield each attribute of a port that is not NOT_SAID, its queue or priority (``queue 3``) or "", and its value.
+
+    The value may be None: of what is off, or a cable of unknown length.
+    """
     numbers = {
         "priority": qos.pfc.priorities,
         "queue": tuple(queue.number for queue in qos.queues if queue is not None),

@@ -39,7 +39,7 @@ _ENOUGH_BYTES = 1 << 40
 
 
 def advice(view: View, results: Study, limits: Limits) -> tuple[str, ...]:
-    """Return the changes to make to a fabric's configuration, the most urgent first."""
+    """Return the changes that the results of runs call for, the most urgent first."""
     if results.scenario.is_lossy:
         return tuple(lossy_advice(view, results))
     return tuple(dict.fromkeys((*_safer(view, results, limits), *_quieter(view, results))))

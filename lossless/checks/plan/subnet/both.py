@@ -1,7 +1,8 @@
 """The change between two intents of one InfiniBand subnet, and configurations that serve the traffic of both.
 
 The intents must be of the same subnet; each gives its hosts files. Jobs move from one configuration to the other over
-one that serves both. Old P_Keys keep their place in the table of a port in service, and new ones come behind.
+one that serves both. With keep_pkey_indexes old P_Keys keep their place in the table of a port in service, and new ones
+come behind.
 
 Source: linux-rdma/opensm opensm/osm_pkey_mgr.c @fa74b98 (pkey_mgr_process_physical_port, pkey_mgr_update_port): with
 keep_pkey_indexes a key that goes leaves its place empty, and a new one gets the place after the last that was used.

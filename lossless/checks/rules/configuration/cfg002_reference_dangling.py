@@ -248,7 +248,7 @@ def _lost(device: Device, reference: Reference, key: str, row: ConfigRow) -> str
 
 
 def _is_of_no_port(device: Device, table: str, key: str) -> bool:
-    """Return whether a row is for a port that the switch does not have; it has no effect, and CFG008 reports it."""
+    """Return whether a row names no port of the switch: it has no effect, and CFG008 (SCM003 of a LAG) reports it."""
     ports = device.tables.table("PORT")
     if table == "BUFFER_PROFILE" or key == "global" or key.count("|") > 1 or not ports:
         return False

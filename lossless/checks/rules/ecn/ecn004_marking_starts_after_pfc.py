@@ -93,7 +93,7 @@ _ALONE = "a port that has the pool to itself"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per ECN curve whose Kmin can be above the occupancy at which PFC pauses."""
+    """Yield a violation per ECN curve that may not begin to mark before PFC pauses."""
     return tightest_curves(view, _ranked)
 
 

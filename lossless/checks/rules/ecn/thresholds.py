@@ -74,7 +74,7 @@ def tightest_curves(view: View, rank: Rank) -> Results:
 
 
 def shared_pool(marking: EcnMarking) -> str:
-    """Return the pool of a curve's groups in words: its size, and the part of it that a port fills."""
+    """Return the pool of a curve's groups in words: its size, and of one in parts what a port fills."""
     trigger, size = marking.trigger, format_bytes(marking.trigger.pool_bytes)
     many = max(trigger.parts)
     return (

@@ -56,7 +56,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host and library whose queue pairs bypass the kernel onto a lossy DSCP."""
+    """Yield a violation per kind of host and library whose queue pairs bypass the kernel onto a lossy DSCP.
+
+    Left out is an NCCL_IB_TC that HST001 or CLS006 reports.
+    """
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
         return

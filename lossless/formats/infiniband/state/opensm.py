@@ -32,7 +32,7 @@ _COUNTS = {"error": "count", "path": "messages_of_path", "attribute": "errors_of
 
 
 class ErrorTally(NamedTuple):
-    """The count of an error, path or attribute in a log of opensm: place, text and time of the first, last time."""
+    """The count of an error, path or attribute in a log of opensm; first and last time, place and text of the first."""
 
     times: int
     path: Path
@@ -84,7 +84,7 @@ _LONG = re.compile(rf"(?<![0-9])[0-9]{{{DIGITS + 1}}}")
 
 
 def is_partitions(section: PrintedSection) -> bool:
-    """Return whether a text is a partitions.conf: at least half of its statements are, and no number is too long."""
+    """Return whether a text begins as a partitions.conf: half or more of its statements are, no number is too long."""
     return not _LONG.search(section.head) and looks_like_partitions(section.head)
 
 

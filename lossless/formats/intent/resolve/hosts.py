@@ -399,7 +399,7 @@ def _unfit(parameter: Parameter, value: int) -> str | None:
 
 
 def _spoken_unit(parameter: Parameter) -> str:
-    """Return the unit of a DCQCN parameter for messages; empty where it is a count of the firmware."""
+    """Return the unit of a DCQCN parameter for messages: us, Mb/s or %; empty for all others."""
     return parameter.unit if parameter.unit in (*_PER_UNIT, "%") else ""
 
 

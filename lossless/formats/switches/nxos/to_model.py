@@ -118,7 +118,7 @@ class _Map:
         self._rest = (UNCLASSIFIED, policy.origin)
 
     def read(self) -> IndexMap | None:
-        """Return the map, None if no class matches on the field."""
+        """Return the policy's map of the field to qos-groups, None if no class matches on the field."""
         looked = [self._take(name, settings) for name, settings in self._policy.below.items()]
         if not any(looked):
             return None

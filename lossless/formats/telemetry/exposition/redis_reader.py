@@ -615,7 +615,7 @@ def _number(fields: Iterable[Sequence[int]], source: Source, values: Sequence[by
 
 
 def number_of(stored: bytes | None, words: Sequence[tuple[str, int]] = ()) -> float | None:
-    """Return the number in a field (0 to 2**64 - 1), or the one that ``words`` has for its text; None for others."""
+    """Return the number in a field (0 to 2**64 - 1), or with ``words`` that which they have for it; None for others."""
     if stored is None:
         return None
     text = stored.decode(errors="replace")

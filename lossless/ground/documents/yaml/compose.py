@@ -407,7 +407,7 @@ def _float(text: str) -> float:
 
 
 def text_scalar(name: str) -> str:
-    """Return a name without quotes as a YAML scalar that is parsed as text: in quotes unless it is a plain word."""
+    """Return a name as a YAML scalar that is parsed as text: in quotes unless it is a plain word."""
     plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9._-]*", name)
     words = ("true", "false", "null", "yes", "no", "on", "off", "y", "n")
     if plain and name.lower() not in words:

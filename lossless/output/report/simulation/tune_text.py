@@ -123,7 +123,7 @@ def _kpis(kpis: Kpis) -> Data:
 
 
 def _workload(kpis: WorkloadKpis) -> Data:
-    """Return the measures of one workload as plain data; one over seeds is a list of its least, mean and most."""
+    """Return the measures of one workload as plain data; a spread over seeds is a list of least, mean and most."""
     values = kpis._asdict()
     return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 

@@ -58,7 +58,7 @@ def threshold_bytes(amount: str, unit: str) -> int | None:
 
 
 def speed_bps(text: str) -> int | None:
-    """Return the rate of a speed, ``forced 100gfull`` or ``400g-8``; None where it names none."""
+    """Return the rate of a speed, ``forced 100gfull`` or ``400g-8``; None for other forms, such as ``auto``."""
     match = _SPEED.fullmatch(text)
     if match is None:
         return None
