@@ -32,7 +32,7 @@ from tests.fuzz.stock import INTENTS_DRAWN, Drawn, Stock, warmed_up  # noqa: E40
 from tests.fuzz.trials import Breakage, Trial, checked, minimised, outcome_of  # noqa: E402
 
 EACH = 4
-"""Of so many inputs one is watched for the functions that it calls, which doubles its time; the first of a seed too."""
+"""One of so many inputs is watched for its functions, which doubles its time; the first of each seed always is."""
 SLOWEST_S = 10.0
 """Processor time after which an input is named as slow, with its law."""
 MINIMISED_S = 120.0
