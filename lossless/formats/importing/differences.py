@@ -23,7 +23,7 @@ from lossless.ground.basics.errors import Problem, RenderError
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.attributes import BY_KEY
-from lossless.model.hardware.buffers import PG_PROFILE_PREFIX
+from lossless.model.hardware.buffers import PG_PROFILE_PREFIX, QUEUE_LOSSY_PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -167,7 +167,8 @@ class Explainer:
     def _profile(self, cell: Cell) -> str:
         if cell.key.startswith(PG_PROFILE_PREFIX):
             return "headroom row"
-        return "unused port" if self._only_unused(cell.key) else "vendor profile"
+        is_of_unused = cell.state != "new" and self._only_unused(cell.key)
+        return "unused port" if is_of_unused else "vendor profile"
 
     def _only_unused(self, name: str) -> bool:
         return self._bound.get(("BUFFER_PROFILE", name), set()).isdisjoint(self._device.used)
@@ -215,7 +216,8 @@ class Explainer:
             return "row of a class"
         if cell.field == "scheduler":
             return "scheduler"
-        return "unlike most"
+        is_unused = ("BUFFER_PROFILE", QUEUE_LOSSY_PROFILE) not in self._bound
+        return "vendor profile" if is_unused and cell.rendered == QUEUE_LOSSY_PROFILE else "unlike most"
 
     def _group(self, cell: Cell, number: int | None) -> str:
         if cell.deployed in ("NULL", ""):

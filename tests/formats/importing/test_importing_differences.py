@@ -310,6 +310,17 @@ def test_lossless_groups_that_the_device_makes_itself_count_as_there() -> None:
     assert found.differences == ()
 
 
+def test_lossy_queues_of_another_profile_than_the_template_s_are_listed() -> None:
+    """Their threshold and reserved size differ: 7 and 9,216 B on the device, 3 and 0 in the template."""
+    config = changed()
+    del config["BUFFER_PROFILE"]["q_lossy_profile"]
+    for row in config["BUFFER_QUEUE"].values():
+        row["profile"] = row["profile"].replace("q_lossy_profile", "egress_lossy_profile")
+    listed = {(d.kind, d.cell.table, d.cell.key) for d in imported(config).differences}
+    assert ("vendor profile", "BUFFER_PROFILE", "q_lossy_profile") in listed
+    assert ("vendor profile", "BUFFER_QUEUE", "Ethernet0|0") in listed
+
+
 def test_every_reason_has_an_example() -> None:
     of_other_systems, between_devices = {"auto", "trust"}, {"one end"}
     assert KIND_OF.keys() == KINDS.keys() - of_other_systems - between_devices

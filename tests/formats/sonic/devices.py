@@ -8,6 +8,7 @@ from typing import Any
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.model.fabric.model import Port, Switch
+from lossless.model.hardware.buffers import EGRESS_LOSSY_POOL, EGRESS_LOSSY_PROFILE, QUEUE_LOSSY_PROFILE
 from lossless.model.hardware.load import switch_for_hwsku
 from tests.paths import RULE_BASES
 
@@ -16,8 +17,17 @@ Config = dict[str, Any]
 
 
 def base(name: str = "leaf") -> Config:
-    """Return one of the clean devices that rules are tested on."""
+    """Return one of the clean devices that rules are tested on; lossy queues of the leaf are those of its HWSKU."""
     data: Config = json.loads((BASES / f"{name}.json").read_text())
+    if name == "leaf":
+        data["BUFFER_PROFILE"][QUEUE_LOSSY_PROFILE] = {
+            "dynamic_th": "3",
+            "pool": EGRESS_LOSSY_POOL,
+            "size": "0",
+        }
+        for row in data["BUFFER_QUEUE"].values():
+            if row["profile"] == EGRESS_LOSSY_PROFILE:
+                row["profile"] = QUEUE_LOSSY_PROFILE
     return data
 
 

@@ -88,8 +88,8 @@ class TestWholeFiles:
     @pytest.mark.parametrize(
         ("form", "kinds"),
         [
-            ("dump", [("dump", 94), ("listed", 1), ("null", 1)]),
-            ("redis-dump", [("dump", 94), ("wrapped", 94), ("listed", 1), ("null", 1)]),
+            ("dump", [("dump", 95), ("listed", 1), ("null", 1)]),
+            ("redis-dump", [("dump", 95), ("wrapped", 95), ("listed", 1), ("null", 1)]),
             ("sections", [("sections", 1)]),
             ("list", [("list", 1)]),
         ],

@@ -108,6 +108,38 @@ def test_where_nothing_differs_in_meaning_the_switch_means_what_is_rendered(
     assert bool(rows) <= bool(operations(running, target))
 
 
+Served = tuple[dict[str, str], dict[str, str]]
+"""Weights of schedulers by name, and the scheduler of each queue; every scheduler has a queue."""
+
+
+@st.composite
+def served(draw: Any) -> Served:
+    """Draw the schedulers of a switch and its queues."""
+    weights = draw(st.dictionaries(st.sampled_from("abc"), st.sampled_from(["30", "50", "70"]), min_size=1))
+    places = ["Ethernet0|0", "Ethernet0|3", "Ethernet4|0", "Ethernet4|3"]
+    queues = {place: draw(st.sampled_from(sorted(weights))) for place in places}
+    return {name: weights[name] for name in queues.values()}, queues
+
+
+def scheduled(side: Served) -> Data:
+    weights, queues = side
+    return {
+        "SCHEDULER": {name: {"type": "DWRR", "weight": weight} for name, weight in weights.items()},
+        "QUEUE": {place: {"scheduler": name} for place, name in queues.items()},
+    }
+
+
+@given(served(), served())
+def test_queues_differ_exactly_where_the_weights_bound_to_them_do(before: Served, after: Served) -> None:
+    """Names of schedulers do not count, however many of either side have one weight."""
+    deployed = Tables("config_db.json", scheduled(before))
+    read = read_fabric([deployed], switch_for_hwsku).switches[0]
+    at_queues = [
+        {place: weights[name] for place, name in queues.items()} for weights, queues in (before, after)
+    ]
+    assert bool(differences(deployed, scheduled(after), read)) == (at_queues[0] != at_queues[1])
+
+
 def refused_by_upstream(before: Data, after: Data, chip: str, release: str, rules: Data) -> bool:
     """Return whether the updater raises, told again from its source: it looks at its own difference of both files."""
     for step in jsonpatch.make_patch(before, after):

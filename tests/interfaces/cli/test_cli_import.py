@@ -54,13 +54,16 @@ def test_what_differs_is_listed_with_its_reason(cli: Cli) -> None:
         0,
         snapshot("""\
 imported 1 device to fabric.yaml
-rendered again: 239 of 240 fields the same (99.5 %), 86 of 87 rows, 17 of 18 tables; 0 fields are
+rendered again: 221 of 243 fields the same (90.9 %), 68 of 87 rows, 15 of 18 tables; 3 fields are
   added
 what differs:
-  fields  devices  kind      why
-       1        1  watchdog  no intent can state this watchdog, or other switches poll at another
-                             interval
+  fields  devices  kind            why
+      21        1  vendor profile  rendered from the HWSKU's own template; the device has other
+                                   values, or others
+       1        1  watchdog        no intent can state this watchdog, or other switches poll at
+                                   another interval
 one of each kind:
+  vendor profile: BUFFER_PROFILE|q_lossy_profile|dynamic_th: absent, rendered 3
   watchdog: PFC_WD|GLOBAL|BIG_RED_SWITCH: enable, left out
 """),
     )

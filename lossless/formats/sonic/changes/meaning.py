@@ -118,13 +118,18 @@ def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
 
 
 class _ObjectNames:
-    """Maps rendered names of QoS maps, schedulers, WRED and buffer profiles to those of the device."""
+    """Names of the device for rendered QoS maps, schedulers, WRED and buffer profiles.
+
+    A name stands for one rendered row alone. So a place has no difference exactly where the row that the device binds
+    there has the values of the one that is rendered for it.
+    """
 
     def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:
         self._theirs, self._ours = theirs, ours
-        self._pairs: dict[str, dict[str, str]] = {table: {} for table in OBJECTS}
+        self._pairs: dict[str, dict[str, str]] = {}
+        self._named: dict[str, Rows] = {}
         for table, votes in self._votes().items():
-            self._pair(table, votes)
+            self._pairs[table], self._named[table] = self._pair(table, votes)
 
     def _votes(self) -> dict[str, Counter[tuple[str, str]]]:
         """Return, by pair of a rendered and a deployed name, the number of fields in which they take the same place."""
@@ -136,30 +141,36 @@ class _ObjectNames:
                     votes[target][row[field], other] += 1
         return votes
 
-    def _pair(self, table: str, votes: Counter[tuple[str, str]]) -> None:
-        """Map each rendered name to the device's: with equal values first, else the most common, else the same name."""
+    def _pair(self, table: str, votes: Counter[tuple[str, str]]) -> tuple[dict[str, str], Rows]:
+        """Return the device's name of each rendered name, and the rendered rows by all names that stand for them.
+
+        A name of the device goes to rows of equal values first, then by the number of places, then to its namesake.
+        Where the device has one row for several rendered ones whose values differ, and no other name is free, the
+        names of the table are taken as they are rendered.
+        """
         theirs, ours = self._theirs[table], self._ours[table]
-        order = sorted(votes, key=lambda pair: (-votes[pair], *map(natural_key, pair)))
-        for mine, other in sorted(order, key=lambda pair: ours.get(pair[0]) != theirs.get(pair[1])):
-            self._pairs[table].setdefault(mine, other)
-        for mine in ours.keys() & theirs.keys():
-            self._pairs[table].setdefault(mine, mine)
+        pairs: dict[str, str] = {}
+        named: Rows = {}
+        bound = (pair for pair in votes if pair[0] in ours)
+        order = sorted(bound, key=lambda pair: (-votes[pair], *map(natural_key, pair)))
+        namesakes = [(mine, mine) for mine in sorted(ours, key=natural_key)]
+        equal = [pair for pair in (*order, *namesakes) if ours[pair[0]] == theirs.get(pair[1])]
+        for mine, other in (*equal, *order, *namesakes):
+            if mine not in pairs and named.setdefault(other, ours[mine]) == ours[mine]:
+                pairs[mine] = other
+        if any(mine not in pairs for mine in ours):
+            pairs, named = dict(namesakes), {**ours}
+        rendered = list(ours.values())
+        for other, row in theirs.items():
+            if other not in named and row in rendered:
+                named[other] = row
+        return pairs, named
 
     def renamed(self, table: str, rows: Rows) -> Rows:
         """Return the rendered rows of a table with the device's names."""
         if table in OBJECTS:
-            return self._objects(table, rows)
+            return self._named[table]
         return {key: {f: self._value(table, key, f, v) for f, v in row.items()} for key, row in rows.items()}
-
-    def _objects(self, table: str, rows: Rows) -> Rows:
-        """Return rendered maps, schedulers or profiles by the device's names, each under all names of its equals."""
-        theirs, renamed = self._theirs[table], {}
-        for name, row in rows.items():
-            identical = [other for other, values in theirs.items() if values == row]
-            for other in dict.fromkeys((self._pairs[table].get(name, name), *identical)):
-                if other not in renamed or row == theirs.get(other):
-                    renamed[other] = row
-        return renamed
 
     def _value(self, table: str, key: str, field: str, value: str) -> str:
         target = REFERENCES.get((table, field))
@@ -171,8 +182,8 @@ class _ObjectNames:
 
     def _name(self, table: str, name: str, there: str | None) -> str:
         """Return the device's name of a rendered map or profile: the bound one, ``there``, if equal, else its pair."""
-        theirs, mine = self._theirs[table], self._ours[table].get(name)
-        if there in theirs and theirs[there] == mine:
+        mine = self._ours[table].get(name)
+        if there is not None and mine == self._theirs[table].get(there) == self._named[table].get(there):
             return there
         return self._pairs[table].get(name, name)
 
