@@ -174,11 +174,11 @@ def _numbered(steps: Iterable[PlanStep]) -> Iterator[PlanStep]:
 def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) -> Iterator[str]:
     if any(step.kind == "stop" for step in steps):
         yield _APART
-    if (
-        any(stage.qos is None for kind in change.hosts for stage in kind.stages)
-        and change.sent != change.wanted
-    ):
+    unread = any(stage.qos is None for kind in change.hosts if len(kind.stages) > 1 for stage in kind.stages)
+    if unread and change.sent != change.wanted:
         yield "what hosts are set to now is not known: check that they take in the DSCPs of both sides"
+    elif unread:
+        yield "what hosts are set to now is not known: note it before they change, their rollback is left to you"
     if any(buffer_model(kind.running) != buffer_model(kind.target) for kind in change.kinds):
         yield "carrying out another buffer model is left to you: its states are evaluated, and its reload is a proposal"
     if any(unit.by_hand for kind in change.kinds for unit in kind.units):

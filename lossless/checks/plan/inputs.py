@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, Fabric
+    from lossless.model.fabric.view import PortSet
     from lossless.model.hardware.load import Folder
 
 
@@ -143,13 +144,21 @@ def change_of(
         raise InputError(problems)
     kinds = [*titled(kinds, groups)]
     kind_of = {name: number for number, kind in enumerate(kinds) for name in kind.devices}
-    priorities = _lossless(running, kinds, profile_dirs)
+    views = _views(running, kinds, profile_dirs)
+    priorities = _lossless(running, views)
     sent = (
         frozenset(rdma_dscps) or sent_by(running.hosts if not running.fabric else {}) or frozenset(priorities)
     )
     lossless = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
     wanted = will_send(sent, lossless, [host.qos for host in target.hosts])
-    hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted, lossless)
+    hosts, host_of = _hosts(
+        running,
+        target,
+        {dscp: priorities.get(dscp) for dscp in sent},
+        wanted,
+        lossless,
+        moved=_has_moved_dscps(views, kinds, target),
+    )
     kinds = [kind._replace(units=_units(kind, sent | lossless)) for kind in kinds]
     classes = _PortClasses(kinds)
     return FabricChange(
@@ -236,14 +245,12 @@ def _fingerprint(document: Document) -> str:
     return json.dumps(told, sort_keys=True)
 
 
-def _lossless(
-    running: InService, kinds: Sequence[PlannedKind], profile_dirs: Sequence[Folder]
-) -> dict[int, int | None]:
-    """Return the DSCPs that are lossless in service, with the PFC priority of each, None if it is unknown."""
+def _views(running: InService, kinds: Sequence[PlannedKind], profile_dirs: Sequence[Folder]) -> list[View]:
+    """Return the switch in service of each kind, as it was read; none for those of an intent."""
     if running.fabric is not None:
-        return _by_dscp(running.fabric.classes)
+        return []
     find = hardware_finder(profile_dirs)
-    views = [
+    return [
         View(
             applied_fabric([Tables("", kind.running)], find)
             if kind.system is None
@@ -251,11 +258,36 @@ def _lossless(
         )
         for kind in kinds
     ]
+
+
+def _lossless(running: InService, views: Sequence[View]) -> dict[int, int | None]:
+    """Return the DSCPs that are lossless in service, with the PFC priority of each, None if it is unknown."""
+    if running.fabric is not None:
+        return _by_dscp(running.fabric.classes)
     by_class: dict[int, int | None] = {}
     for view in views:
         by_class |= _by_dscp(view.fabric.switches[0].classes)
     # Classes are known by traffic classes that are priorities; where the maps say otherwise, ports do.
     return dict(paused for view in views for paused in _paused_dscps(view)) | by_class
+
+
+def _has_moved_dscps(views: Sequence[View], kinds: Sequence[PlannedKind], target: Fabric) -> bool:
+    """Return whether a DSCP has a queue in the target that it has on no switch of hosts in service.
+
+    Hosts were then set for other queues: a DSCP map of a NIC has the priorities of its switch. A switch that drifted
+    alone moves no DSCP, as others have it where the target has it. False without ``views``, those of an intent.
+    """
+    own = [(view, kind) for view, kind in zip(views, kinds, strict=False) if kind.host_ports]
+    names = {name for _, kind in own for name in kind.devices}
+    after = (ports for ports in View(target).port_sets if not names.isdisjoint(ports.switches))
+    now = _queues_of_dscps(ports for view, _ in own for ports in view.port_sets)
+    return bool(now) and not _queues_of_dscps(after) <= now
+
+
+def _queues_of_dscps(sets: Iterable[PortSet]) -> set[tuple[int, int | None]]:
+    """Return the pairs of a DSCP and its queue on ports with a DSCP map."""
+    maps = (ports.qos for ports in sets if ports.qos.dscp_to_tc is not None)
+    return {(dscp, qos.queue_of(qos.traffic_class(dscp))) for qos in maps for dscp in DSCPS}
 
 
 def _by_dscp(classes: ClassSet) -> dict[int, int | None]:
@@ -277,17 +309,20 @@ def _hosts(
     sent: Mapping[int, int | None],
     wanted: frozenset[int],
     lossless: frozenset[int],
+    *,
+    moved: bool,
 ) -> tuple[list[HostKind], dict[str, int]]:
     """Return the kinds of hosts with their stages, and the number of the kind of each host by its name.
 
-    If the target has no hosts, and jobs are to send other DSCPs, all senders are one kind.
+    ``moved``: switches change the queues of DSCPs, so that settings of hosts that were not read change too. If the
+    target has no hosts, and jobs are to send other DSCPs, all senders are one kind.
     """
     groups = grouped(((id(running.hosts.get(host.name)), id(host.qos)), host) for host in target.hosts)
     hosts: list[HostKind] = []
     host_of: dict[str, int] = {}
     for members in groups.values():
         old, new = running.hosts.get(members[0].name), members[0].qos
-        stages = host_stages(old, new, sent, wanted, lossless)
+        stages = host_stages(old, new, sent, wanted, lossless, moved=moved)
         host_of.update((host.name, len(hosts)) for host in members)
         hosts.append(HostKind("hosts", tuple(host.name for host in members), stages))
     if not hosts and sent.keys() != wanted:
@@ -394,6 +429,8 @@ def host_stages(
     sent: Mapping[int, int | None],
     wanted: frozenset[int],
     lossless: frozenset[int],
+    *,
+    moved: bool = False,
 ) -> tuple[HostStage, ...]:
     """Return the settings of hosts, stage by stage.
 
@@ -401,13 +438,13 @@ def host_stages(
     those that hosts accept in the end. Between the first stage and the last, hosts accept the DSCPs of both sides,
     first while they send the old ones, then while they send the new. If the DSCPs that are sent stay the same, the
     second stage is the target. A stage equal to the one before it is left out, and so is one to send what is sent
-    already.
+    already. Unknown hosts get the target if DSCPs have ``moved`` to other queues, although jobs send the same.
     """
     now = frozenset(sent)
     more = f"take in DSCP {_spelled(lossless - now)} too"
     if now == wanted:
         stay = HostStage("as they are", old, sends=True)
-        if _same(old, new) or (old is None and lossless == now):
+        if _same(old, new) or (old is None and lossless == now and not moved):
             return (stay,)
         title = "set as the target says" if lossless == now else more
         return stay, HostStage(title, new, sends=True)

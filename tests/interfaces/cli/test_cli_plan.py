@@ -134,6 +134,40 @@ def test_files_of_switches_lead_to_the_same_steps(cli: Cli, running: Path) -> No
     assert [step["dscps_in_use"] for step in by_files["steps"]] == [[26], [24, 26], [24, 26], [24]]
 
 
+CHANGES = {
+    "scheduler": ("bandwidth: 50%, ecn", "bandwidth: 30%, ecn"),
+    "alpha of a queue": ("bandwidth: 50%, ecn", "bandwidth: 50%, queue: {dynamic_th: 1}, ecn"),
+    "dscp": ("dscp: 26", "dscp: 24"),
+    "ecn": ("max: 3200 KiB, probability: 20%", "max: 3000 KiB, probability: 10%"),
+    "priority": ("priority: 3", "priority: 4"),
+    "CNP": ("cnp:     {dscp: 48", "cnp:     {dscp: 46"),
+    "poll": ("poll: 600ms", "poll: 400ms"),
+    "watchdog": ("restoration: 1200ms", "restoration: 2400ms"),
+}
+"""What an intent says of an attribute of switches, and what the target says of it."""
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_change_is_the_same_from_files_and_from_an_intent(
+    change: tuple[str, str], cli: Cli, running: Path
+) -> None:
+    target = written("target.yaml", OLD.replace(*change))
+    by_files, by_intent = (
+        json.loads(cli("plan", source, target, "--format", "json").out)["steps"]
+        for source in (str(running), "old.yaml")
+    )
+    assert by_intent
+    for changed in ("switches", "hosts", "dscps_in_use"):
+        assert [step[changed] for step in by_files] == [step[changed] for step in by_intent]
+    drifted = [
+        cli("diff", str(running / name / "config_db.json"), target).code for name in ("leaf1", "spine1")
+    ]
+    assert 1 in drifted
+    render(target, "after", base_dir=running)
+    assert not json.loads(cli("plan", "after", target, "--format", "json").out)["steps"]
+    assert cli("diff", "after", target).code == 0
+
+
 def test_a_step_that_is_too_long_is_split_by_switches(cli: Cli) -> None:
     longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
     whole = json.loads(cli("plan", "old.yaml", longer, "--format", "json").out)["steps"]
