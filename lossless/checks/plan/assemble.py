@@ -39,6 +39,7 @@ from lossless.formats.sonic.effective.chain import applied_fabric
 from lossless.formats.sonic.from_model import SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
         Position,
         States,
     )
-    from lossless.checks.plan.evaluation import Evaluator
+    from lossless.checks.plan.evaluation import Danger, Evaluator
     from lossless.checks.plan.plan import Rows
     from lossless.checks.plan.systems import PlannedSession
     from lossless.model.hardware.load import FindHardware
@@ -120,7 +121,29 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
         represented=_spelled(order.represented),
         notes=tuple(_notes(change, limits, steps)),
         groups={slug(kind.title): kind.devices for kind in change.kinds},
+        unsafe=tuple(_unsafe_ends(search, order.steps, [number for number, _ in parts])),
     )
+
+
+def _unsafe_ends(search: Search, steps: Sequence[PlacedStep], numbers: Sequence[int]) -> Iterator[str]:
+    """Yield in words the dangers before and after a change; ``numbers`` has the search's step of each planned step.
+
+    A danger at many ports is one line; those that are findings of rules come first.
+    """
+    by_rules_first = sorted(search.at_start, key=lambda danger: danger.code == "trace")
+    fixed = grouped((_told(danger), danger) for danger in by_rules_first)
+    for told, dangers in fixed.items():
+        after = [search.gone_after(danger, steps) for danger in dangers[:1] + dangers[-1:]]
+        last = max((len(numbers) - numbers[::-1].index(n) for n in after if n is not None), default=0)
+        fate = "kept: no step changes it" if None in after else f"gone after step {last}"
+        yield f"not safe before the change: {told} ({fate})"
+    for told in dict.fromkeys(_told(danger) for danger in search.at_goal):
+        if told not in fixed:
+            yield f"not safe after the change: {told}"
+
+
+def _told(danger: Danger) -> str:
+    return danger.message if danger.code == "trace" else f"{danger.code}: {danger.message}"
 
 
 def _require_safe_runs(search: Search, order: Order, evaluator: Evaluator) -> None:

@@ -330,7 +330,8 @@ class Plan(NamedTuple):
 
     ``id`` is a hash over its changes. ``evaluated`` states were evaluated and stand for ``represented``, a number as
     text, large ones as a power of ten; ``notes`` list work that it leaves to people, and times and effects that it does
-    not count.
+    not count. ``unsafe`` are the dangers that the fabric has before or after the change, empty where both are safe: no
+    state between has another one.
     """
 
     id: str
@@ -345,6 +346,7 @@ class Plan(NamedTuple):
     notes: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = {}
     transport: Transport = "rocev2"
+    unsafe: tuple[str, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """Return the plan as plain data, as plan.json has it: switches are named once, by group."""
@@ -356,6 +358,7 @@ class Plan(NamedTuple):
             **_of_transport(self),
             "states_evaluated": self.evaluated,
             "states_represented": self.represented,
+            "unsafe": list(self.unsafe),
             "notes": list(self.notes),
             "groups": {name: list(devices) for name, devices in self.groups.items()},
             "steps": [_step(step, self) for step in self.steps],

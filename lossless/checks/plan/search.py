@@ -67,7 +67,10 @@ class Search:
         self._changing = [host for host in self.hosts if self.changes_senders(host)]
         self._fitting: dict[tuple[int, Done, Done], bool] = {}
         self.all_units = tuple(frozenset(range(len(kind.units))) for kind in change.kinds)
-        self.allowed = frozenset(self._at(self.start())) | frozenset(self._at(self.goal()))
+        self.at_start, self.at_goal = (
+            tuple(self._dangers(end, self.use_at(end))) for end in (self.start(), self.goal())
+        )
+        self.allowed = frozenset(danger[:2] for danger in (*self.at_start, *self.at_goal))
 
     def start(self) -> Position:
         """Return the position of the fabric before the first step."""
@@ -169,15 +172,23 @@ class Search:
     def _new_dangers(self, position: Position, use: Use) -> list[Danger]:
         return [danger for danger in self._dangers(position, use) if danger[:2] not in self.allowed]
 
-    def _at(self, position: Position) -> Iterator[tuple[str, str]]:
-        """Yield the dangers of a position, by rule and place."""
-        yield from (danger[:2] for danger in self._dangers(position, self.use_at(position)))
+    def gone_after(self, danger: Danger, steps: Sequence[PlacedStep]) -> int | None:
+        """Return the number, from 0, of the step after which a danger of the start is gone, None if it is kept."""
+        for number, (_, after) in enumerate(steps):
+            there = self._dangers(after, self.use_at(after)) if not after.stopped else iter((danger,))
+            if all(other[:2] != danger[:2] for other in there):
+                return number
+        return None
 
     def _dangers(self, position: Position, use: Use) -> Iterator[Danger]:
         ends = {kind: (State(done),) for kind, done in enumerate(position.done)}
         stages = {host: (stage,) for host, stage in enumerate(position.stages)}
         for kind, states in ends.items():
-            yield from self.states.verdict(kind, states[0], use).dangers
+            first, *others = self.change.kinds[kind].devices
+            name = f"{first} (+{len(others)} identical)" if others else first
+            for danger in self.states.verdict(kind, states[0], use).dangers:
+                is_named = danger.code == "trace"
+                yield danger if is_named else danger._replace(message=f"{name}: {danger.message}")
         yield from self.states.between(ends, use)
         yield from self.states.at_hosts(ends, stages, use)
 

@@ -42,7 +42,10 @@ _SHOWN = {
 }
 """The command that shows a table (sonic-utilities show/main.py @691b1bb); others are read from the database."""
 _FEW = 4
-"""Rows of a table, and fields of a row, that a check in the text names; the check of the playbook covers all."""
+"""Rows of a table, and fields of a row, that a check in the text names; the check of the playbook covers all.
+
+As many dangers of the start are in the text on a terminal.
+"""
 
 
 def plan_markdown(plan: Plan) -> str:
@@ -51,7 +54,10 @@ def plan_markdown(plan: Plan) -> str:
 
 
 def _lines(plan: Plan) -> Iterator[str]:
-    yield from (f"# {headline(plan)}", "", f"Plan `{plan.id}`. {evaluated(plan)}.", "")
+    yield from (f"# {headline(plan)}", "")
+    if plan.unsafe:
+        yield from (*(f"- {line}" for line in plan.unsafe), "")
+    yield from (f"Plan `{plan.id}`. {evaluated(plan)}.", "")
     if not plan.steps:
         return
     yield from ("![Order of the steps](plan.svg)", "")
@@ -368,7 +374,8 @@ def headline(plan: Plan) -> str:
 def evaluated(plan: Plan) -> str:
     """Return the numbers of evaluated states and of the states that they represent, as a sentence."""
     whole = f"{plan.represented} of the whole {_whole(plan)}"
-    return f"{plan.evaluated:,} states were evaluated; they stand for {whole}, all safe"
+    verdict = "none with a danger beside those said" if plan.unsafe else "all safe"
+    return f"{plan.evaluated:,} states were evaluated; they stand for {whole}, {verdict}"
 
 
 def _whole(plan: Plan) -> str:
@@ -465,7 +472,10 @@ def progress_lines(reached: Sequence[DeviceProgress], missing: Sequence[str], st
 
 
 def _head(plan: Plan, style: TextStyle) -> str:
-    lines = [headline(plan), *([evaluated(plan), *plan.notes] if plan.steps else [])]
+    more = len(plan.unsafe) - _FEW
+    rest = [f"and {more} more dangers (--format json has all)"] if more > 0 else []
+    unsafe = [*plan.unsafe[:_FEW], *rest]
+    lines = [headline(plan), *unsafe, *([evaluated(plan), *plan.notes] if plan.steps else [])]
     return "\n".join(wrapped(line, style) for line in lines)
 
 

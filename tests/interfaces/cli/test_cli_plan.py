@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,31 @@ def test_a_change_is_the_same_from_files_and_from_an_intent(
     render(target, "after", base_dir=running)
     assert not json.loads(cli("plan", "after", target, "--format", "json").out)["steps"]
     assert cli("diff", "after", target).code == 0
+
+
+def _edited(file: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    config = json.loads(file.read_text(encoding="utf-8"))
+    edit(config)
+    file.write_text(json.dumps(config), encoding="utf-8")
+
+
+def test_a_start_that_is_not_safe_is_said_first_with_its_findings(wide: Cli, running: Path) -> None:
+    _edited(running / "spine1" / "config_db.json", lambda c: c["DSCP_TO_TC_MAP"]["AZURE"].update({"26": "0"}))
+    _edited(running / "leaf1" / "config_db.json", lambda c: c["PFC_WD"].clear())
+    outcome = wide("plan", str(running), "new.yaml", "-o", "change")
+    head = outcome.out.split("1. ")[0]
+    assert "all safe" not in head
+    assert head.splitlines()[1].startswith("not safe before the change: ")
+    assert "spine1: DSCP 26 of class rdma maps to TC 0, which is lossy" in head
+    assert "WD001: leaf1: " in head
+    plan = json.loads(Path("change/plan.json").read_text(encoding="utf-8"))
+    assert all("gone after step" in line for line in plan["unsafe"])
+    ticket = Path("change/plan.md").read_text(encoding="utf-8")
+    assert ticket.index("not safe before the change") < ticket.index("states were evaluated")
+
+
+def test_a_safe_start_has_no_dangers(cli: Cli) -> None:
+    assert json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)["unsafe"] == []
 
 
 def test_a_step_that_is_too_long_is_split_by_switches(cli: Cli) -> None:
