@@ -182,20 +182,25 @@ def _drain_of_hosts(kind: PlannedKind) -> str:
 
 
 def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
-    """Yield in words the interruption that each batch of a step causes, or that no port goes down."""
+    """Yield in words the interruptions that the batches of each group cause, or that no port goes down."""
     for group in groups:
-        for batch in group.batches:
-            if batch.how == "by hand":
-                yield f"{group.name}: each switch is out of service meanwhile; for how long is not known"
-            elif batch.session is not None:
-                yield f"{group.name}: {batch.session.why}"
-            elif batch.how == "reload":
-                down = len(batch.ports_down)
-                yield f"{group.name}: config reload restarts the services, and all {down} ports go down"
-            elif batch.ports_down:
-                yield f"{group.name}: {len(batch.ports_down)} ports go down, one after another, on each switch"
-            else:
-                yield f"{group.name}: no port goes down; what the chip does to packets meanwhile is not known"
+        is_down = any(batch.ports_down or batch.how in ("reload", "by hand") for batch in group.batches)
+        said = (_interruption(batch, beside_others=is_down) for batch in group.batches)
+        yield from (f"{group.name}: {line}" for line in dict.fromkeys(said))
+
+
+def _interruption(batch: PlannedBatch, *, beside_others: bool) -> str:
+    """Return in words what a batch interrupts; ``beside_others``: another batch of its group takes ports down."""
+    if batch.how == "by hand":
+        return "each switch is out of service meanwhile; for how long is not known"
+    if batch.session is not None:
+        return batch.session.why
+    if batch.how == "reload":
+        return f"config reload restarts the services, and all {len(batch.ports_down)} ports go down"
+    if batch.ports_down:
+        return f"{len(batch.ports_down)} ports go down, one after another, on each switch"
+    quiet = "the rest takes no port down" if beside_others else "no port goes down"
+    return f"{quiet}; what the chip does to packets meanwhile is not known"
 
 
 VERSION = 1

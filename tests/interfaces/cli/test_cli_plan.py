@@ -190,6 +190,17 @@ def test_a_start_that_is_not_safe_is_said_first_with_its_findings(wide: Cli, run
     assert ticket.index("not safe before the change") < ticket.index("states were evaluated")
 
 
+def test_interruptions_of_a_group_do_not_contradict_each_other(cli: Cli) -> None:
+    """A patch of ports beside a write of a pool."""
+    longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
+    steps = json.loads(cli("plan", "old.yaml", longer, "--format", "json").out)["steps"]
+    said = [line for step in steps for line in step["interrupts"]]
+    down = {line.partition(":")[0] for line in said if "ports go down" in line}
+    assert down
+    assert not [line for line in said if "no port goes down" in line and line.partition(":")[0] in down]
+    assert all(len(set(step["interrupts"])) == len(step["interrupts"]) for step in steps)
+
+
 def test_a_safe_start_has_no_dangers(cli: Cli) -> None:
     assert json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)["unsafe"] == []
 
