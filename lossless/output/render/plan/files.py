@@ -369,6 +369,13 @@ def _hosts(step: PlanStep, names: GroupNames) -> list[tuple[HostGroup, str]]:
     return [(group, names.of_hosts(group)) for group in step.hosts]
 
 
+_CANARY = ("{{ lossless_canary | default(1) }}", "{{ lossless_serial | default('100%') }}")
+"""The devices of a play that change at first, and those that change at the same time after them, as Ansible's serial.
+
+Any part of a step is safe without the others, but what a chip or a NIC does to packets meanwhile is not known.
+"""
+
+
 def _switch_play(
     plan: Plan, step: PlanStep, place: StepPlace, group: PlannedSwitches, name: str
 ) -> dict[str, Any]:
@@ -376,7 +383,7 @@ def _switch_play(
     return {
         "title": shorten(f"{place.called}, {name}: {titles}", _WIDTH, placeholder=" ..."),
         "hosts": name,
-        "serial": "100%" if group.at_once is None else group.at_once,
+        "serial": _CANARY if group.at_once is None else group.at_once,
         "by_hand": _asserted(required(step, drained=group.drained)),
         "tasks": f"{place.root}/tasks/switch.yml",
         "vars": {
@@ -404,7 +411,7 @@ def _host_play(
     return {
         "title": shorten(f"{place.called}, {name}: {plain(title)}", _WIDTH, placeholder=" ..."),
         "hosts": name,
-        "serial": "100%",
+        "serial": _CANARY,
         "by_hand": _asserted(needed),
         "tasks": f"{place.root}/tasks/host.yml",
         "vars": {

@@ -198,6 +198,19 @@ def test_what_people_do_is_asked_for_by_a_variable(kind: Any, variable: str) -> 
     assert "- do it\n" in files["step-01/playbook.yml"]
 
 
+def test_one_device_changes_before_the_others_and_both_numbers_are_variables() -> None:
+    files = texts(plan(step(patches())))
+    (serial,) = (line for line in files["step-01/playbook.yml"].splitlines() if "serial:" in line)
+    first, others = json.loads(serial.partition(": ")[2])
+    assert "lossless_canary | default(1)" in first
+    assert "lossless_serial | default('100%')" in others
+
+
+def test_no_variable_changes_how_many_drained_switches_change_at_once() -> None:
+    playbook = texts(plan(step(DRAINED)))["step-01/playbook.yml"]
+    assert f"  serial: {DRAINED.at_once}\n" in playbook
+
+
 def test_nothing_is_asked_for_where_nobody_has_anything_to_do() -> None:
     files = texts(plan(step(patches())))
     assert json.loads(files["step-01/manifest.json"])["variables"] == []
