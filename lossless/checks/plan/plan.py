@@ -41,8 +41,11 @@ seconds."""
 RELOAD_S = 900
 """The time limit in seconds of a reload: SONiC refuses one for 120 s after the last, and restarts all services
 (config/main.py @691b1bb)."""
-STILL_S = 600
-"""Seconds in which counters of a DSCP must not grow before it is gone; a choice, longer than pauses for checkpoints."""
+_QUEUE_PAIRS = "rdma resource show qp"
+"""The command that lists the queue pairs of a host, each with the pid and the name of its process (rdma-resource(8)).
+
+Counters of a switch do not show that a DSCP is gone: they are those of queues, and the new DSCP can have the same one.
+"""
 
 
 _TITLES = {
@@ -57,10 +60,8 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
     """Yield in words the manual work of a step."""
     if step.kind == "jobs":
         gone = _gone(change, step)
-        yield (
-            f"{_stopped(change, gone)}; go on when the counters of DSCP {gone} have not grown for {STILL_S} s on any "
-            "switch"
-        )
+        ended = "no process from before that step has a" if _moves(change) else "its processes have no"
+        yield f"{_stopped(change, gone)}; go on when {ended} queue pair on any host ({_QUEUE_PAIRS} lists them)"
     if step.kind == "cables":
         yield f"change the cables of {listed(_recabled(change), 8)}"
     if step.kind == "stop":
@@ -119,12 +120,12 @@ def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, w
     pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
     if kind.host_ports & down or (whole and kind.host_ports):
         return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
-    if not whole:
+    tier = sum(len(other.devices) for other in change.kinds if _tier(other) == _tier(kind))
+    if not whole and (kind.host_ports or tier < 2):
         return (
             f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
             f"other {len(down) - 1} carry its traffic meanwhile ({pace})"
         )
-    tier = sum(len(other.devices) for other in change.kinds if _tier(other) == _tier(kind))
     if tier < 2:
         only = kind.devices[0]
         return (

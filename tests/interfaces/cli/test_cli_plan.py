@@ -190,6 +190,21 @@ def test_a_start_that_is_not_safe_is_said_first_with_its_findings(wide: Cli, run
     assert ticket.index("not safe before the change") < ticket.index("states were evaluated")
 
 
+def test_spines_whose_ports_go_down_in_one_patch_are_drained_whole(cli: Cli) -> None:
+    """Between the ports of one patch nobody can shut down a BGP session."""
+    longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
+    steps = json.loads(cli("plan", "old.yaml", longer, "--format", "json").out)["steps"]
+    (spine,) = (line for step in steps for line in step["by_hand"] if line.startswith("spine:"))
+    assert "(TSA)" in spine
+    assert "BGP session" not in spine
+
+
+def test_the_end_of_old_jobs_is_seen_by_a_command(cli: Cli) -> None:
+    steps = json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)["steps"]
+    (line,) = (line for step in steps if step["kind"] == "jobs" for line in step["by_hand"])
+    assert line.endswith("has a queue pair on any host (rdma resource show qp lists them)")
+
+
 def test_interruptions_of_a_group_do_not_contradict_each_other(cli: Cli) -> None:
     """A patch of ports beside a write of a pool."""
     longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
