@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.telemetry.metrics import named
+from lossless.formats.telemetry.prometheus.inventory import WATERMARK_S
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.telemetry.collection import Yaml
     from lossless.formats.telemetry.prometheus.inventory import (
+        AlertTimes,
         IntendedPort,
         Inventory,
         LeadsTo,
@@ -43,6 +45,15 @@ def steady(value: float) -> str:
 def rising(step: float) -> str:
     """Return the values of a counter that grows by ``step`` from one scrape to the next, in promtool's notation."""
     return f"0+{step:.12g}{REPEATS}"
+
+
+def saw_tooth(value: float, every: AlertTimes, seconds: int) -> str:
+    """Return the values of a PERIODIC watermark in promtool's notation: 0 after SONiC cleared it, then the peak."""
+    half = max(1, WATERMARK_S // 2 // every.sample)
+    period = f"0+0x{half - 1} {value:.12g}+0x{half - 1}"
+    # Tests last up to two evaluations longer than their seconds.
+    samples = seconds // every.sample + 2 * _SAMPLES_PER_EVALUATION
+    return " ".join([period] * (samples // (2 * half) + 1))
 
 
 def line(name: str, labels: Mapping[str, str], values: str) -> Line:

@@ -17,7 +17,15 @@ from lossless.formats.telemetry.metrics import (
     pause_counters,
 )
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCHES_JOB
-from lossless.formats.telemetry.prometheus.bench import INTENT, AlertCase, PortBench, line, rising, steady
+from lossless.formats.telemetry.prometheus.bench import (
+    INTENT,
+    AlertCase,
+    PortBench,
+    line,
+    rising,
+    saw_tooth,
+    steady,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +39,12 @@ _LONG_AGO = steady(17)
 def healthy(context: AlertContext) -> AlertCase:
     """Return the test with series of a port of each lossless kind, of one switch, and of one host, if there are any."""
     lines = dict.fromkeys((*_ports(context), *_switches(context), *_host(context)))
-    return AlertCase(tuple(lines), 2 * context.every.peaks)
+    return AlertCase(tuple(lines), _seconds(context))
+
+
+def _seconds(context: AlertContext) -> int:
+    """Return a duration that is longer than the windows and the waiting time of any alert but those of hosts."""
+    return context.every.peaks + context.every.unmarked
 
 
 def _ports(context: AlertContext) -> Iterator[Line]:
@@ -64,8 +77,13 @@ def _of_class(context: AlertContext, bench: PortBench) -> Iterator[Line]:
     yield bench.sonic("queue_dropped_packets_total", _LONG_AGO, **queue)
     yield bench.sonic("priority_group_dropped_packets_total", _LONG_AGO, **group)
     peak, headroom = (item.kmax_bytes or 0) * 1.2, (item.headroom_bytes or 0) * 0.7
-    yield bench.sonic("queue_watermark_bytes", steady(peak), **queue, window="periodic")
-    yield bench.sonic("priority_group_headroom_watermark_bytes", steady(headroom), **group, window="periodic")
+    for name, value, number in (
+        ("queue_watermark_bytes", peak, queue),
+        ("priority_group_headroom_watermark_bytes", headroom, group),
+    ):
+        yield bench.sonic(
+            name, saw_tooth(value, context.every, _seconds(context)), **number, window="periodic"
+        )
 
 
 def _switches(context: AlertContext) -> Iterator[Line]:

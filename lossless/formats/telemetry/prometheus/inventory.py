@@ -386,9 +386,27 @@ class AlertTimes(NamedTuple):
         return max(self.scrape, DEFAULT_SCRAPE_S)
 
     @property
+    def watermark(self) -> int:
+        """Window in seconds in which the highest PERIODIC watermark is that of the last whole period, or a later one.
+
+        SONiC clears the value at the end of each period, and it stays 0 until the next poll: two periods contain one
+        period's last value in any phase. Longer than seven scrapes, so that lost ones leave some.
+        """
+        return max(2 * WATERMARK_S, self.rate)
+
+    @property
     def peaks(self) -> int:
-        """Seconds for which a queue's watermark must stay above Kmax: five periods of SONiC's watermarks (ours)."""
+        """Window in seconds without a mark: five periods of SONiC's watermarks (ours)."""
         return 5 * WATERMARK_S
+
+    @property
+    def unmarked(self) -> int:
+        """Seconds for which the highest watermark of the last two periods must be above Kmax.
+
+        A peak is visible for a period at most, and counts for two more: two peaks as far apart as possible last six
+        periods, so that seven periods contain three peaks.
+        """
+        return self.peaks + self.watermark
 
 
 def times(fabric: Fabric) -> AlertTimes:

@@ -107,7 +107,7 @@ def rate_group(intended: Inventory, every: AlertTimes) -> Group:
     return Group(
         f"lossless-rates-{intended.fabric}",
         every.scrape,
-        (*_of_pauses(of, duration(every.rate)), *_of_losses(of, intended, duration(every.rate)), *_sums(of)),
+        (*_of_pauses(of, duration(every.rate)), *_of_losses(of, intended, every), *_sums(of)),
     )
 
 
@@ -120,15 +120,16 @@ def _of_pauses(of: FabricSeries, window: str) -> Iterator[RecordingRule]:
     yield RecordingRule("lossless:pfc_received_pause:ratio_at_most", of.with_port(_at_most(of, window)))
 
 
-def _of_losses(of: FabricSeries, intended: Inventory, window: str) -> Iterator[RecordingRule]:
+def _of_losses(of: FabricSeries, intended: Inventory, every: AlertTimes) -> Iterator[RecordingRule]:
     """Yield the rules for rates of packets that lossless queues send, mark, drop, and groups drop, and for levels."""
+    window = duration(every.rate)
     queues, groups = f'queue=~"{any_of(intended.queues)}"', f'pg=~"{any_of(intended.groups)}"'
     for name in ("sent_packets", "ecn_marked_packets", "dropped_packets"):
         counted = f"rate({of.sonic(f'queue_{name}_total', queues)}[{window}])"
         yield RecordingRule(f"lossless:queue_{name}:rate", of.with_port(counted))
     dropped = f"rate({of.sonic('priority_group_dropped_packets_total', groups)}[{window}])"
     yield RecordingRule("lossless:priority_group_dropped_packets:rate", of.with_port(dropped))
-    yield from _levels(of)
+    yield from _levels(of, duration(every.watermark))
 
 
 def _at_most(of: FabricSeries, window: str) -> str:
@@ -140,20 +141,27 @@ def _at_most(of: FabricSeries, window: str) -> str:
     return f"clamp_max({frames} * {longest}, 1)"
 
 
-def _levels(of: FabricSeries) -> Iterator[RecordingRule]:
-    """Yield the rules for watermarks of the last period as shares of headroom, Kmax and pool in the intent."""
+def _levels(of: FabricSeries, window: str) -> Iterator[RecordingRule]:
+    """Yield the rules for the highest watermarks of a window as shares of headroom, Kmax and pool in the intent.
+
+    SONiC clears the values itself, so that the last one is 0 for some time of each period.
+    """
     periodic = 'window="periodic"'
-    headroom = of.with_port(of.sonic("priority_group_headroom_watermark_bytes", periodic))
+
+    def highest(metric: str) -> str:
+        return f"max_over_time({of.sonic(metric, periodic)}[{window}])"
+
+    headroom = of.with_port(highest("priority_group_headroom_watermark_bytes"))
     yield RecordingRule(
         "lossless:priority_group_headroom:ratio",
         f"({headroom})\n/ on (fabric, kind, pg) group_left () {of.intended('headroom:bytes')}",
     )
-    peak = of.with_port(of.sonic("queue_watermark_bytes", periodic))
+    peak = of.with_port(highest("queue_watermark_bytes"))
     yield RecordingRule(
         "lossless:queue_peak_to_kmax:ratio",
         f"({peak})\n/ on (fabric, kind, queue) group_left () {of.intended('kmax:bytes')}",
     )
-    pool = of.sonic("buffer_pool_headroom_watermark_bytes", periodic)
+    pool = highest("buffer_pool_headroom_watermark_bytes")
     yield RecordingRule(
         "lossless:headroom_pool:ratio",
         f"{pool}\n/ on (fabric, switch, namespace, pool) group_left () {of.intended('headroom_pool:bytes')}",

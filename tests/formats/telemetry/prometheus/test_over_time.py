@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.tools("prometheus")
 
 FABRIC = "roce-256"
-MINUTES = 15
+MINUTES = 20
+LAST_S = MINUTES * 60 - 10
 _SWITCH = f'fabric="{FABRIC}",switch="leaf1"'
 _PORT = f'{_SWITCH},interface="Ethernet0"'
 _QUEUE, _GROUP = f'{_PORT},queue="3"', f'{_PORT},pg="3"'
@@ -46,23 +48,43 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fired(folder: Path, series: dict[str, str], name: str = "Lossless.*") -> set[str]:
     """Return the alerts that fired at any time."""
-    (folder / "asked.json").write_text(json.dumps(_suite(series, name)), encoding="utf-8")
-    _, said = run(folder, "promtool", "test", "rules", "asked.json")
-    assert "err:" not in said, said
+    firing = f'ALERTS{{alertname=~"{name}",alertstate="firing"}}'
+    ever = f"max_over_time((count by (alertname) ({firing}))[{MINUTES}m:10s])"
+    said = asked(folder, series, [{"expr": ever, "eval_time": f"{MINUTES}m", "exp_samples": []}])
     return {rule["alert"] for rule in rules(folder) if f'alertname="{rule["alert"]}"' in said}
 
 
-def _suite(series: dict[str, str], name: str) -> dict[str, object]:
-    """Return a test that expects no alert, so that promtool names those that there were."""
-    firing = f'ALERTS{{alertname=~"{name}",alertstate="firing"}}'
-    ever = f"max_over_time((count by (alertname) ({firing}))[{MINUTES}m:10s])"
+def spells(folder: Path, series: dict[str, str], name: str) -> list[tuple[int, int]]:
+    """Return the first and the last second of each spell in which an alert of this name fires."""
+    expr = f'count(ALERTS{{alertname="{name}",alertstate="firing"}})'
+    times = [{"expr": expr, "eval_time": f"{at}s", "exp_samples": []} for at in range(0, MINUTES * 60, 10)]
+    said = asked(folder, series, times)
+    firing = [
+        60 * int(minutes or 0) + int(seconds or 0)
+        for minutes, seconds in re.findall(r" time: (?:(\d+)m)?(?:(\d+)s)?,", said)
+    ]
+    begins = [at for at in firing if at - 10 not in firing]
+    ends = [at for at in firing if at + 10 not in firing]
+    return list(zip(begins, ends, strict=True))
+
+
+def asked(folder: Path, series: dict[str, str], expected: list[dict[str, object]]) -> str:
+    """Return the answer of promtool to tests that expect no alert: it names those that there were."""
     test = {
         "interval": "10s",
         "input_series": [{"series": each, "values": values} for each, values in {**KNOWN, **series}.items()],
-        "promql_expr_test": [{"expr": ever, "eval_time": f"{MINUTES}m", "exp_samples": []}],
+        "promql_expr_test": expected,
     }
-    files = ["recording.rules", "alerts.rules"]
-    return {"rule_files": files, "evaluation_interval": "10s", "tests": [test]}
+    suite = {
+        "rule_files": ["recording.rules", "alerts.rules"],
+        "evaluation_interval": "10s",
+        "group_eval_order": [f"lossless-rates-{FABRIC}", f"lossless-alerts-{FABRIC}"],
+        "tests": [test],
+    }
+    (folder / "asked.json").write_text(json.dumps(suite), encoding="utf-8")
+    _, said = run(folder, "promtool", "test", "rules", "asked.json")
+    assert "err:" not in said, said
+    return said
 
 
 def test_drops_counted_after_what_explains_them_raise_no_alert_when_that_is_forgotten(folder: Path) -> None:
@@ -102,6 +124,44 @@ def test_a_switch_that_is_upgraded_is_told_once_and_not_by_each_of_its_neighbors
     spine = f'up{{job="lossless-switches",fabric="{FABRIC}",switch="spine1"}}'
     assert fired(folder, _SCRAPED | link | {spine: f"1+0x10 0+0{_REST}"}) == {"LosslessSwitchScrapeFailed"}
     assert fired(folder, _SCRAPED | link | {spine: f"1+0{_REST}"}) == {"LosslessPortDown"}
+
+
+_LIMITS = {
+    f'lossless:intended_kmax:bytes{{fabric="{FABRIC}",kind="k",queue="3"}}': f"1000+0{_REST}",
+    f'lossless:intended_headroom:bytes{{fabric="{FABRIC}",kind="k",pg="3"}}': f"1000+0{_REST}",
+}
+_CLEARED = " ".join(["0+0x5 950+0x5"] * 10)
+"""A watermark as SONiC serves it: cleared each 120 s, and 0 until the next poll, 60 s later."""
+
+
+def test_headroom_that_is_used_in_each_period_is_one_alert_while_sonic_clears_the_watermark(
+    folder: Path,
+) -> None:
+    series = f'lossless_sonic_priority_group_headroom_watermark_bytes{{{_GROUP},window="periodic"}}'
+    name = "LosslessHeadroomNearlyFull"
+    ((begins, ends),) = spells(folder, _SCRAPED | _LIMITS | {series: _CLEARED}, name)
+    assert begins == 60
+    assert ends == LAST_S
+    # Once is shown for as long as it is in the window of two periods.
+    ((begins, ends),) = spells(folder, _SCRAPED | _LIMITS | {series: f"0+0x5 950+0x5 0+0{_REST}"}, name)
+    assert begins == 60
+    assert 300 <= ends <= 360
+    assert not spells(folder, _SCRAPED | _LIMITS | {series: _CLEARED.replace("950", "850")}, name)
+
+
+def test_a_queue_above_kmax_in_two_periods_is_no_proof_of_missing_marks(folder: Path) -> None:
+    marks = {
+        f"lossless_sonic_queue_ecn_marked_packets_total{{{_QUEUE}}}": f"0+0{_REST}",
+        f'lossless_sonic_queue_ecn_marked_packets_total{{{_PORT},queue="4"}}': f"0+7{_REST}",
+    }
+    watermark = f'lossless_sonic_queue_watermark_bytes{{{_QUEUE},window="periodic"}}'
+    above, below = "0+0x5 1500+0x5", "0+0x11"
+    for periods, expected in (
+        ((above,) * 10, {"LosslessNoMarksAboveKmax"}),
+        ((above, below) * 5, {"LosslessNoMarksAboveKmax"}),
+        ((above, below, below, above, below, below, below, below), set()),
+    ):
+        assert fired(folder, _SCRAPED | _LIMITS | marks | {watermark: " ".join(periods)}) == expected
 
 
 def test_jobs_say_how_often_they_are_scraped_so_that_it_goes_with_them(folder: Path) -> None:

@@ -28,6 +28,7 @@ from lossless.formats.telemetry.prometheus.bench import (
     matching,
     port_bench,
     rising,
+    saw_tooth,
     steady,
 )
 from lossless.ground.basics.records import NamedTuple
@@ -182,10 +183,11 @@ def _spreads(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert:
-    """Return the alert on a queue above Kmax in five watermark periods that neither marks nor drops a packet by WRED.
+    """Return the alert on a queue above Kmax in three watermark periods that neither marks nor drops a packet by WRED.
 
-    One peak is no proof: chips that average the depth of a queue mark later. A switch that counts no marks at all looks
-    the same, so some switch of the same HWSKU must have counted some.
+    They are three of seven (:attr:`~.inventory.AlertTimes.unmarked`). One peak is no proof: chips that average the
+    depth of a queue mark later. A switch that counts no marks at all looks the same, so some switch of the same HWSKU
+    must have counted some.
     """
     of, window = context.of, duration(context.every.peaks)
     marks = of.sonic("queue_ecn_marked_packets_total")
@@ -199,7 +201,7 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
         f"and on ({PORT}, queue) (increase({marks}[{window}]) == 0)\n)\n"
         f"unless on ({PORT}, queue) ({dropped})\n"
         f"and on (fabric, switch) ({info} and on (fabric, hwsku) ({counts}))",
-        for_s=context.every.peaks,
+        for_s=context.every.unmarked,
         summary=f"Queue {{{{ $labels.queue }}}} of {_AT} stands above Kmax and marks nothing",
         description="Above Kmax all packets are marked that can be. Senders to {{ $labels.neighbor }} get no sign to "
         "slow down, and PFC is all that holds them back.",
@@ -216,10 +218,11 @@ def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: 
     labels = {"queue": queue, "window": "periodic"}
     switch = next(item for item in context.intended.switches if item.place.name == bench.port.switch)
     known = {"fabric": context.intended.fabric, "switch": switch.place.name, "hwsku": switch.hwsku}
+    seconds = context.every.peaks + context.every.unmarked + context.every.sample
     return bench.scenario(
-        2 * context.every.peaks + context.every.sample,
+        seconds,
         line(f"{INTENT}switch:info", known, steady(1)),
-        bench.sonic("queue_watermark_bytes", steady(2 * kmax_bytes), **labels),
+        bench.sonic("queue_watermark_bytes", saw_tooth(2 * kmax_bytes, context.every, seconds), **labels),
         bench.sonic("queue_ecn_marked_packets_total", rising(marked), queue=queue),
         bench.sonic("queue_ecn_marked_packets_total", rising(7), queue="9"),
         fires=None if marked else labels,

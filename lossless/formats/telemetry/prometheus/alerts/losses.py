@@ -15,6 +15,7 @@ from lossless.formats.telemetry.prometheus.bench import (
     line,
     port_bench,
     rising,
+    saw_tooth,
     steady,
 )
 
@@ -122,10 +123,11 @@ def _flap(context: AlertContext, bench: PortBench, drops: Line) -> AlertCase:
 def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> Alert:
     """Return the alert on a headroom watermark of a priority group above nine tenths of the intended headroom."""
     labels = {"pg": str(bench.lossless.group), "window": "periodic"}
+    seconds = context.every.watermark + context.every.rate
 
     def level(ratio: float) -> Line:
-        value = int(headroom_bytes * ratio)
-        return bench.sonic("priority_group_headroom_watermark_bytes", steady(value), **labels)
+        values = saw_tooth(int(headroom_bytes * ratio), context.every, seconds)
+        return bench.sonic("priority_group_headroom_watermark_bytes", values, **labels)
 
     return Alert(
         name="LosslessHeadroomNearlyFull",
@@ -138,8 +140,8 @@ def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> A
         "slower to obey.",
         runbook="lossless headroom INTENT shows what the link needs; compare the cable with the intent, and the "
         "profile that runs with the rendered one: show priority-group watermark headroom; show buffer_pool watermark.",
-        fires=bench.scenario(context.every.rate, level(0.95), fires=labels),
-        quiet=bench.scenario(context.every.rate, level(0.85)),
+        fires=bench.scenario(seconds, level(0.95), fires=labels),
+        quiet=bench.scenario(seconds, level(0.85)),
         follows=((GROUP_DROPS, ("fabric", "switch")),),
     )
 
@@ -148,6 +150,7 @@ def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
     """Return the alert on a headroom watermark of a buffer pool above nine tenths of its shared headroom."""
     asic = {"namespace": pool.namespace} if pool.namespace else {}
     identity = {"fabric": context.intended.fabric, "switch": pool.switch, **asic, "pool": pool.pool}
+    seconds = context.every.watermark + context.every.rate
 
     def scenario(ratio: float, fires: dict[str, str] | None) -> AlertCase:
         labels = identity | {"window": "periodic"}
@@ -155,11 +158,11 @@ def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
             line(
                 named("buffer_pool_headroom_watermark_bytes").name,
                 labels,
-                steady(int(pool.headroom_bytes * ratio)),
+                saw_tooth(int(pool.headroom_bytes * ratio), context.every, seconds),
             ),
             line("lossless:intended_headroom_pool:bytes", identity, steady(pool.headroom_bytes)),
         )
-        return AlertCase(lines, context.every.rate, fires)
+        return AlertCase(lines, seconds, fires)
 
     return Alert(
         name="LosslessHeadroomPoolNearlyFull",
