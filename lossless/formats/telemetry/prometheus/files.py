@@ -40,7 +40,7 @@ Then: amtool check-config alertmanager.yml
 """
 _TARGETS = """\
 Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs, their interval
-and the labels of targets: rules look for them, and back by four scrapes.
+and the labels of targets: rules look for them, and back by seven scrapes.
 """
 _TESTS = """\
 Run: promtool test rules alerts.tests.yml

@@ -343,8 +343,8 @@ SLOW_POLL_S = 10
 """Polling interval of SONiC for queues and drops of groups."""
 WATERMARK_S = 120
 """Interval at which SONiC clears its PERIODIC watermarks."""
-_SCRAPES_PER_WINDOW = 4
-"""Ours: a rate needs two samples, and twice as many survive a failed scrape."""
+_SCRAPES_PER_WINDOW = 7
+"""Ours: a rate needs two samples, and two are there where a target answers one scrape in three."""
 _SETTLES_S = 300
 """Seconds (ours) within which a switch is back that boots, or reloads its configuration.
 

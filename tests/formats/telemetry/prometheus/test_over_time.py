@@ -126,6 +126,24 @@ def test_a_switch_that_is_upgraded_is_told_once_and_not_by_each_of_its_neighbors
     assert fired(folder, _SCRAPED | link | {spine: f"1+0{_REST}"}) == {"LosslessPortDown"}
 
 
+def one_of_three(values: list[int]) -> str:
+    """Return the values of a series whose target answers one scrape in three; Prometheus marks the others as stale."""
+    return " ".join(str(value) if number % 3 == 0 else "stale" for number, value in enumerate(values))
+
+
+def test_a_target_that_answers_one_scrape_in_three_does_not_silence_an_alert_on_a_rate(folder: Path) -> None:
+    pauses = f'lossless_sonic_pfc_received_frames_total{{{_PORT},priority="0"}}'
+    info = f'lossless:intended_port:info{{{_PORT},kind="k",leads_to="host",neighbor="host1"}}'
+    with_pfc = {info: "stale", info.replace("neighbor=", 'pfc="symmetric",neighbor='): f"1+0{_REST}"}
+    values = [200 * number for number in range(LAST_S // 10)]
+    for answers in (" ".join(map(str, values)), one_of_three(values)):
+        ((begins, ends),) = spells(
+            folder, _SCRAPED | with_pfc | {pauses: answers}, "LosslessPauseOnLossyPriority"
+        )
+        assert begins <= 240
+        assert ends == LAST_S
+
+
 _LIMITS = {
     f'lossless:intended_kmax:bytes{{fabric="{FABRIC}",kind="k",queue="3"}}': f"1000+0{_REST}",
     f'lossless:intended_headroom:bytes{{fabric="{FABRIC}",kind="k",pg="3"}}': f"1000+0{_REST}",
