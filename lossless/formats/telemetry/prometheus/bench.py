@@ -131,6 +131,8 @@ PORT = "fabric, switch, namespace, interface"
 """The labels that name a port; ``namespace`` is empty on switches with one ASIC, which matches too."""
 INTENT = "lossless:intended_"
 """The prefix of the recorded values of the intent."""
+UNENDED = "lossless:pfc_watchdog_storm:unended"
+"""The recorded storms whose end no scrape has reported."""
 KNOWN = "kind, tier, rail, leads_to, neighbor, neighbor_port"
 """The labels that the intent adds to a port's identity."""
 

@@ -18,6 +18,7 @@ from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWI
 from lossless.formats.telemetry.prometheus.bench import (
     INTENT,
     PORT,
+    UNENDED,
     FabricSeries,
     Group,
     RecordingRule,
@@ -104,11 +105,24 @@ def _value(name: str, value: float, labels: dict[str, str]) -> RecordingRule:
 def rate_group(intended: Inventory, every: AlertTimes) -> Group:
     """Return the rules that record rates and shares by port and by pool, then sums over ports."""
     of = FabricSeries(intended.fabric)
-    return Group(
-        f"lossless-rates-{intended.fabric}",
-        every.scrape,
-        (*_of_pauses(of, duration(every.rate)), *_of_losses(of, intended, every), *_sums(of)),
-    )
+    of_ports = (*_of_pauses(of, duration(every.rate)), *_of_losses(of, intended, every))
+    rules = (*_of_storms(of, intended), *of_ports, *_sums(of))
+    return Group(f"lossless-rates-{intended.fabric}", every.scrape, rules)
+
+
+def _of_storms(of: FabricSeries, intended: Inventory) -> Iterator[RecordingRule]:
+    """Yield the rule for storms that go on, as far as is known; none where the intent has no PFC watchdog.
+
+    It keeps its own last value where an ASIC reports nothing from its watchdog: silence is not the end of a storm. A
+    switch that the intent has no more is forgotten.
+    """
+    if intended.watched:
+        storm = of.sonic("pfc_watchdog_storm")
+        yield RecordingRule(
+            UNENDED,
+            f"{storm} == 1\nor\n(\n{of(UNENDED)}\nunless on (fabric, switch, namespace) {storm}\n"
+            f"and on (fabric, switch) {of.intended('switch:info')}\n)",
+        )
 
 
 def _of_pauses(of: FabricSeries, window: str) -> Iterator[RecordingRule]:

@@ -84,6 +84,7 @@ def asked(folder: Path, series: dict[str, str], expected: list[dict[str, object]
     (folder / "asked.json").write_text(json.dumps(suite), encoding="utf-8")
     _, said = run(folder, "promtool", "test", "rules", "asked.json")
     assert "err:" not in said, said
+    assert "SUCCESS" in said or "exp:" in said, said
     return said
 
 
@@ -142,6 +143,49 @@ def test_a_target_that_answers_one_scrape_in_three_does_not_silence_an_alert_on_
         )
         assert begins <= 240
         assert ends == LAST_S
+
+
+_STORM = f"lossless_sonic_pfc_watchdog_storm{{{_QUEUE}}}"
+_DETECTED = f"lossless_sonic_pfc_watchdog_storms_detected_total{{{_QUEUE}}}"
+_UP = f'up{{job="lossless-switches",{_SWITCH}}}'
+_OTHER_STORM = f'lossless_sonic_pfc_watchdog_storm{{{_PORT},queue="4"}}'
+
+
+def test_a_storm_goes_on_until_the_switch_reports_its_end(folder: Path) -> None:
+    detected = {_DETECTED: "0+0x9 1+0x9 stale", _UP: f"1+0x19 0+0{_REST}"}
+    silent = _SCRAPED | detected | {_STORM: "0+0x9 1+0x9 stale"}
+    assert spells(folder, silent, "LosslessPauseStorm") == [(100, LAST_S)]
+    assert not spells(folder, silent, "LosslessWatchdogTriggered")
+    # The switch is back after ten minutes, and sees no storm.
+    back = silent | {_STORM: f"0+0x9 1+0x9 stale _x58 0+0{_REST}", _UP: f"1+0x19 0+0x59 1+0{_REST}"}
+    ((begins, ends),) = spells(folder, back, "LosslessPauseStorm")
+    assert begins == 100
+    assert 780 <= ends <= 810
+    # The watchdog restored the queue before the switch went silent.
+    restored = silent | {_STORM: "0+0x9 1+0x4 0+0x4 stale"}
+    ((begins, ends),) = spells(folder, restored, "LosslessPauseStorm")
+    assert ends <= 180
+    # The watchdog does not watch the port any more: other queues of the switch are reported, this one is not.
+    stopped = _SCRAPED | {_STORM: "0+0x9 1+0x9 stale", _OTHER_STORM: f"0+0{_REST}"}
+    ((begins, ends),) = spells(folder, stopped, "LosslessPauseStorm")
+    assert ends <= 220
+
+
+def test_a_switch_that_answers_one_scrape_in_three_has_one_storm_and_one_end_of_it(folder: Path) -> None:
+    storm = {
+        _STORM: one_of_three([0] * 12 + [1] * 30 + [0] * 80),
+        _DETECTED: one_of_three([0] * 12 + [1] * 110),
+    }
+    ((begins, ends),) = spells(folder, _SCRAPED | storm, "LosslessPauseStorm")
+    assert begins == 120
+    assert 390 <= ends <= 440
+    # The count of the watchdog grew, and the storm is over: told once, after the storm.
+    ((after, _),) = spells(
+        folder,
+        _SCRAPED | storm | {_DETECTED: one_of_three([0] * 12 + [1] * 18 + [2] * 100)},
+        "LosslessWatchdogTriggered",
+    )
+    assert after > ends
 
 
 _LIMITS = {

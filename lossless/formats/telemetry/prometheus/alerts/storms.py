@@ -10,7 +10,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.prometheus.alerts.watching import POLLING_OFF
-from lossless.formats.telemetry.prometheus.bench import PORT, Alert, duration, port_bench, rising, steady
+from lossless.formats.telemetry.prometheus.bench import (
+    PORT,
+    UNENDED,
+    Alert,
+    duration,
+    port_bench,
+    rising,
+    steady,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,10 +50,11 @@ def _storm(context: AlertContext, bench: PortBench) -> Alert:
     """Return the alert on a pause storm, which fires at once: the watchdog reports only after the detection time.
 
     It looks back over one cycle of the watchdog (detection, restoration, a poll for each, and a scrape), so that a
-    storm that is restored and comes back is one alert and not many. Ports outside the intent count too.
+    storm that is restored and comes back is one alert and not many. It ends when the switch reports the end, not when
+    the switch stops answering. Ports outside the intent count too.
     """
     of = context.of
-    stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
+    stormed = _stormed(context)
     queue = {"queue": str(bench.lossless.priority)}
     info = of.intended("port:info")
     return Alert(
@@ -55,7 +64,8 @@ def _storm(context: AlertContext, bench: PortBench) -> Alert:
         for_s=0,
         summary=f"Pause storm on queue {{{{ $labels.queue }}}} of {_AT}",
         description=f"{_AT} (to {_TO}) is paused without an end, and the watchdog has triggered: with drop, what is "
-        "sent there is lost; with forward, it is no longer lossless. Where it leads to a host, that is the source.",
+        "sent there is lost; with forward, it is no longer lossless. Where it leads to a host, that is the source. "
+        "While {{ $labels.switch }} does not answer, this is the last that is known.",
         runbook="On the switch: show pfcwd stats; show pfc counters. Gather captures of all switches and run lossless "
         "verify INTENT CAPTURES: it follows the pauses to the device that began them (STM003). Then restart the NIC of "
         "that host, or shut its port: config interface shutdown {{ $labels.interface }}.",
@@ -66,19 +76,26 @@ def _storm(context: AlertContext, bench: PortBench) -> Alert:
     )
 
 
+def _stormed(context: AlertContext) -> str:
+    """Return PromQL for queues in a storm: within the last cycle of the watchdog, or without a reported end."""
+    seen = f"max_over_time({context.of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
+    return f"{context.of(UNENDED)} or {seen}"
+
+
 def _triggered(context: AlertContext, bench: PortBench) -> Alert:
-    """Return the alert on a storm that is over: the watchdog's count grew, and no scrape sees a storm any more."""
+    """Return the alert on a storm that is over: the watchdog's count grew, and its last known state is no storm."""
     of = context.of
     counted = (
         f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{duration(context.every.event)}]) > 0"
     )
-    over = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
+    restored = f"last_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.rate)}]) == 0"
     queue = {"queue": str(bench.lossless.priority)}
     ended = bench.sonic("pfc_watchdog_storm", steady(0), **queue)
     return Alert(
         name=TRIGGERED,
         severity="warning",
-        expr=f"{of.with_port(f'({counted})')}\nunless on ({PORT}, queue) {over}",
+        expr=f"{of.with_port(f'({counted})')}\nand on ({PORT}, queue) ({restored})\n"
+        f"unless on ({PORT}, queue) ({_stormed(context)})",
         for_s=0,
         summary=f"The watchdog triggered on queue {{{{ $labels.queue }}}} of {_AT}, and restored it",
         description=f"A storm came and went on {_AT} (to {_TO}). Connections through it may have lost packets.",
