@@ -17,7 +17,6 @@ from lossless.formats.telemetry.metrics import any_of
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCHES_JOB, UFM_JOB
 from lossless.formats.telemetry.prometheus.bench import (
     INTENT,
-    PORT,
     UNENDED,
     FabricSeries,
     Group,
@@ -36,11 +35,6 @@ if TYPE_CHECKING:
 
 _INTENT_INTERVAL_S = 60
 """Evaluation interval of constant values; Prometheus looks back five minutes for a value."""
-_PAUSE_BYTES = 65_535 * 512 // 8
-"""Bytes of a port's rate in the longest pause of one PFC frame: 65,535 quanta of 512 bit times.
-
-Source: IEEE 802.1Q, 36.2.
-"""
 
 
 def intent_groups(intended: Inventory) -> tuple[Group, ...]:
@@ -131,7 +125,6 @@ def _of_pauses(of: FabricSeries, window: str) -> Iterator[RecordingRule]:
         yield RecordingRule(f"lossless:pfc_{direction}_frames:rate", of.with_port(frames))
     pauses = f"rate({of.sonic('pfc_received_pause_seconds_total')}[{window}])"
     yield RecordingRule("lossless:pfc_received_pause:ratio", of.with_port(pauses))
-    yield RecordingRule("lossless:pfc_received_pause:ratio_at_most", of.with_port(_at_most(of, window)))
 
 
 def _of_losses(of: FabricSeries, intended: Inventory, every: AlertTimes) -> Iterator[RecordingRule]:
@@ -144,15 +137,6 @@ def _of_losses(of: FabricSeries, intended: Inventory, every: AlertTimes) -> Iter
     dropped = f"rate({of.sonic('priority_group_dropped_packets_total', groups)}[{window}])"
     yield RecordingRule("lossless:priority_group_dropped_packets:rate", of.with_port(dropped))
     yield from _levels(of, duration(every.watermark))
-
-
-def _at_most(of: FabricSeries, window: str) -> str:
-    """Return PromQL for the most time that a port can have been paused: each received frame as the longest pause."""
-    frames = f"rate({of.sonic('pfc_received_frames_total')}[{window}])"
-    longest = (
-        f"on ({PORT}) group_left () ({_PAUSE_BYTES} / ({of.sonic('interface_speed_bytes_per_second')} > 0))"
-    )
-    return f"clamp_max({frames} * {longest}, 1)"
 
 
 def _levels(of: FabricSeries, window: str) -> Iterator[RecordingRule]:

@@ -188,6 +188,19 @@ def test_a_switch_that_answers_one_scrape_in_three_has_one_storm_and_one_end_of_
     assert after > ends
 
 
+def test_frames_alone_are_no_proof_of_a_slow_receiver(folder: Path) -> None:
+    """Pauses of 3 us, 2,000 frames/s at 400G: 0.3% of the time, though as many of the longest would be 17%."""
+    pauses = {
+        f"lossless_sonic_interface_speed_bytes_per_second{{{_PORT}}}": f"50000000000+0{_REST}",
+        f'lossless_sonic_pfc_received_frames_total{{{_PORT},priority="3"}}': f"0+20000{_REST}",
+        f'lossless_sonic_pfc_sent_frames_total{{{_PORT},priority="3"}}': f"0+50{_REST}",
+    }
+    measured = f'lossless_sonic_pfc_received_pause_seconds_total{{{_PORT},priority="3"}}'
+    assert fired(folder, _SCRAPED | pauses) == set()
+    assert fired(folder, _SCRAPED | pauses | {measured: f"0+0.03{_REST}"}) == set()
+    assert fired(folder, _SCRAPED | pauses | {measured: f"0+4{_REST}"}) == {"LosslessSlowReceiver"}
+
+
 _LIMITS = {
     f'lossless:intended_kmax:bytes{{fabric="{FABRIC}",kind="k",queue="3"}}': f"1000+0{_REST}",
     f'lossless:intended_headroom:bytes{{fabric="{FABRIC}",kind="k",pg="3"}}': f"1000+0{_REST}",

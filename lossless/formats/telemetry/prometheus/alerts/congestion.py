@@ -115,14 +115,11 @@ def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
     """Return the alert on a host that pauses its switch a tenth of the time, while the switch sends pauses too.
 
     Both are in the same priority. Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go
-    no further harms itself only. Where the switch does not count paused time, the share is an upper bound: each frame
-    counts as the longest pause, so 400G takes 1,190 frames/s. A host whose PCIe slot is slower than its ports is slow
-    by design, and fires it under load.
+    no further harms itself only. It needs a switch that counts paused time (PFC history): frames alone do not tell how
+    long they paused. A host whose PCIe slot is slower than its ports is slow by design, and fires it under load.
     """
     of = context.of
-    host = 'leads_to="host"'
-    measured = of("lossless:pfc_received_pause:ratio", host)
-    at_most = of("lossless:pfc_received_pause:ratio_at_most", host)
+    paused_by_host = of("lossless:pfc_received_pause:ratio", 'leads_to="host"')
     sends = f"sum by (fabric, switch, priority) ({of('lossless:pfc_sent_frames:rate')}) > 0"
     priority = {"priority": str(bench.lossless.priority)}
     seconds = context.every.settles + context.every.rate + context.every.sample
@@ -135,11 +132,10 @@ def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
     return Alert(
         name=SLOW_RECEIVER,
         severity="warning",
-        expr=f"(\n{measured}\nor\n({at_most} unless on ({PORT}, priority) {measured})\n) >= {SLOW_RATIO:g}\n"
-        f"and on (fabric, switch, priority) ({sends})",
+        expr=f"{paused_by_host} >= {SLOW_RATIO:g}\nand on (fabric, switch, priority) ({sends})",
         for_s=context.every.settles,
         summary="{{ $labels.neighbor }} receives too slowly: it pauses "
-        f"{_AT} up to {{{{ $value | humanizePercentage }}}} of the time",
+        f"{_AT} {{{{ $value | humanizePercentage }}}} of the time",
         description="What {{ $labels.neighbor }} does not take waits in {{ $labels.switch }}, which pauses its other "
         "neighbors in turn: senders that never talk to that host slow down too.",
         runbook="On the host: ethtool -S (tx_prioN_pause), lspci -vv (width and speed of the slot), NUMA placement. "
