@@ -123,7 +123,18 @@ def test_a_switch_that_is_upgraded_is_told_once_and_not_by_each_of_its_neighbors
         f"lossless_sonic_interface_up{{{up}}}": f"1+0x10 0+0{_REST}",
     }
     spine = f'up{{job="lossless-switches",fabric="{FABRIC}",switch="spine1"}}'
-    assert fired(folder, _SCRAPED | link | {spine: f"1+0x10 0+0{_REST}"}) == {"LosslessSwitchScrapeFailed"}
+    assert fired(folder, _SCRAPED | link | {spine: f"1+0x10 0+0{_REST}"}) == {
+        "LosslessSwitchDown",
+        "LosslessSwitchScrapeFailed",
+    }
+    # One link of two is up: it forwards, and only its scrape fails.
+    second = {name.replace("Ethernet128", "Ethernet136"): f"1+0{_REST}" for name in link}
+    away = {spine: f"1+0x10 0+0{_REST}"}
+    assert fired(folder, _SCRAPED | link | second | away) == {"LosslessSwitchScrapeFailed"}
+    # A boot within the time in which a switch settles.
+    boot = {spine: f"1+0x10 0+0x25 1+0{_REST}"}
+    booted = {series: values.replace("0+0x200", "0+0x25 1+0x200") for series, values in link.items()}
+    assert fired(folder, _SCRAPED | booted | boot) == set()
     assert fired(folder, _SCRAPED | link | {spine: f"1+0{_REST}"}) == {"LosslessPortDown"}
 
 

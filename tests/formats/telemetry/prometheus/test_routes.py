@@ -63,6 +63,26 @@ def test_nothing_explains_itself_and_no_two_explain_each_other(folder: Path) -> 
     assert not {pair for pair in pairs if pair[0] == pair[1]}
 
 
+def test_a_switch_that_is_down_is_told_once_and_what_follows_from_it_is_not(folder: Path) -> None:
+    config = read((folder / FILE).read_text(encoding="utf-8"))
+    (same, anywhere) = (
+        rule
+        for rule in config["inhibit_rules"]
+        if rule["source_matchers"] == ['alertname="LosslessSwitchDown"']
+    )
+    assert (same["equal"], same["target_matchers"]) == (
+        ["fabric", "switch"],
+        ['alertname=~"LosslessSwitchScrapeFailed"'],
+    )
+    assert anywhere["equal"] == ["fabric"]
+    assert set(re.findall(r"Lossless\w+", anywhere["target_matchers"][0])) >= {
+        "LosslessHostAckTimeouts",
+        "LosslessHostRetransmits",
+    }
+    severities = {rule["alert"]: rule["labels"]["severity"] for rule in rules(folder)}
+    assert severities["LosslessSwitchDown"] == "critical"
+
+
 def test_receivers_hold_nothing(folder: Path) -> None:
     config = read((folder / FILE).read_text(encoding="utf-8"))
     assert [set(receiver) for receiver in config["receivers"]] == [{"name"}] * 3

@@ -23,7 +23,7 @@ from lossless.formats.telemetry.metrics import (
 )
 from lossless.formats.telemetry.prometheus.alerts.losses import LOSSES
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM
-from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB
+from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCH_DOWN
 from lossless.formats.telemetry.prometheus.bench import (
     REPEATS,
     Alert,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.prometheus.alerts.watching import AlertContext
     from lossless.formats.telemetry.prometheus.bench import Labels, Severity
 
-_EXPLAINED = tuple((name, ("fabric",)) for name in (STORM, *LOSSES))
+_EXPLAINED = tuple((name, ("fabric",)) for name in (STORM, SWITCH_DOWN, *LOSSES))
 _WHO = "{{ $labels.instance }} {{ $labels.device }}"
 _VERIFY = "lossless verify INTENT CAPTURES --since BEFORE, with captures of both hosts and the switches between them"
 _RETRANSMITS = "roce_adp_retransmits_total"

@@ -47,6 +47,7 @@ class AlertContext(NamedTuple):
 
 SWITCHES_JOB, HOSTS_JOB, UFM_JOB = "lossless-switches", "lossless-hosts", "lossless-ufm"
 _SWITCHES, _HOSTS = matching("job", SWITCHES_JOB), matching("job", HOSTS_JOB)
+SWITCH_DOWN = "LosslessSwitchDown"
 SCRAPE_FAILED = "LosslessSwitchScrapeFailed"
 TARGET_MISSING = "LosslessSwitchNotATarget"
 POLLING_OFF = "LosslessCounterPollingOff"
@@ -64,7 +65,7 @@ def watching_alerts(context: AlertContext) -> Iterator[Alert]:
         yield from _switch_alerts(context)
     if context.intended.hosts:
         yield _host_not_a_target(context)
-        yield _host_scrape_failed(context)
+        yield host_scrape_failed(context.intended.fabric, context.intended.hosts[0], context.every)
     yield from _port_alerts(context)
 
 
@@ -96,6 +97,11 @@ def _switch_alerts(context: AlertContext) -> Iterator[Alert]:
     info = line(f"{INTENT}switch:info", switch | known, steady(1))
     yield _not_a_target(context, switch, known, info)
     yield _scrape_failed(context, switch)
+    names = {unit.place.name for unit in context.intended.switches}
+    links = (port for port in context.intended.ports if port.up and port.known.get("neighbor") in names)
+    link = next(links, None)
+    if link is not None:
+        yield _switch_down(context, link)
     yield _database_down(context, switch)
     if context.polled:
         yield _polling_off(context, switch)
@@ -143,7 +149,40 @@ def _scrape_failed(context: AlertContext, switch: Labels) -> Alert:
         runbook="curl -s http://{{ $labels.switch }}:PORT/metrics; on the switch: systemctl status lossless-exporter.",
         fires=AlertCase((_up(SWITCHES_JOB, switch, 0),), _seconds(context), job | switch),
         quiet=AlertCase((_up(SWITCHES_JOB, switch, 1),), _seconds(context)),
-        follows=((TARGET_MISSING, ("fabric", "switch")),),
+        follows=((SWITCH_DOWN, ("fabric", "switch")), (TARGET_MISSING, ("fabric", "switch"))),
+    )
+
+
+def _switch_down(context: AlertContext, link: IntendedPort) -> Alert:
+    """Return the alert on a switch that cannot be scraped, and to which each scraped neighbor has its links down.
+
+    Without the second sign it may forward, and only its exporter or the management network is down. It waits as long as
+    a switch takes to boot; silence it for longer upgrades.
+    """
+    of = context.of
+    meant = of.intended("port:info", 'leads_to!="host"', 'out_of_service!="true"')
+    links = f"{of.sonic('interface_up')}\n* on ({PORT}) group_left (neighbor) {meant}"
+    dark = (
+        f'label_replace(\nmax by (fabric, neighbor) (\n{links}\n) == 0, "switch", "$1", "neighbor", "(.+)")'
+    )
+    identity, labels = _labels(context, link)
+    switch = {"fabric": context.intended.fabric, "switch": link.known["neighbor"]}
+    info = line(f"{INTENT}port:info", labels, steady(1))
+    name, away = named("interface_up").name, _up(SWITCHES_JOB, switch, 0)
+    return Alert(
+        name=SWITCH_DOWN,
+        severity="critical",
+        expr=f"{of('up', _SWITCHES)} == 0\nand on (fabric, switch) {dark}",
+        for_s=context.every.settles,
+        summary="{{ $labels.switch }} is down: it does not answer, and no neighbor has a link to it",
+        description="Hosts at {{ $labels.switch }} have lost its links, traffic through it was rerouted or is lost: "
+        "timeouts and retransmissions of hosts follow from it.",
+        runbook="Its console, power and fans; show interfaces status on a neighbor. lossless topology INTENT shows "
+        "what the fabric tolerates. A switch that is out for long belongs in failures of the intent.",
+        fires=AlertCase(
+            (info, away, line(name, identity, steady(0))), _seconds(context), {"job": SWITCHES_JOB} | switch
+        ),
+        quiet=AlertCase((info, away, line(name, identity, steady(1))), _seconds(context)),
     )
 
 
@@ -207,19 +246,19 @@ def _host_not_a_target(context: AlertContext) -> Alert:
     )
 
 
-def _host_scrape_failed(context: AlertContext) -> Alert:
+def host_scrape_failed(fabric: str, name: str, every: AlertTimes) -> Alert:
     """Return the alert on a host whose node_exporter does not answer: only info, because hosts are serviced often."""
-    host = {"fabric": context.intended.fabric, "instance": context.intended.hosts[0]}
+    host, seconds = {"fabric": fabric, "instance": name}, every.settles + 2 * every.sample
     return Alert(
         name="LosslessHostScrapeFailed",
         severity="info",
-        expr=f"{context.of('up', _HOSTS)} == 0",
-        for_s=context.every.settles,
+        expr=f"{FabricSeries(fabric)('up', _HOSTS)} == 0",
+        for_s=every.settles,
         summary="{{ $labels.instance }} cannot be scraped",
         description="Nothing is known of the NICs of {{ $labels.instance }}.",
         runbook="systemctl status node_exporter on {{ $labels.instance }}.",
-        fires=AlertCase((_up(HOSTS_JOB, host, 0),), _seconds(context), {"job": HOSTS_JOB, **host}),
-        quiet=AlertCase((_up(HOSTS_JOB, host, 1),), _seconds(context)),
+        fires=AlertCase((_up(HOSTS_JOB, host, 0),), seconds, {"job": HOSTS_JOB, **host}),
+        quiet=AlertCase((_up(HOSTS_JOB, host, 1),), seconds),
     )
 
 
