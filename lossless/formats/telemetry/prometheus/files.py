@@ -71,7 +71,7 @@ def subnet_files(subnet: Subnet) -> dict[str, str]:
     hosts = tuple(host.name for host in subnet.hosts) if isinstance(subnet.hosts, tuple) else ()
     managers = [str(manager.node) for manager in subnet.managers]
     counters = port_counters(subnet.manager, hosts[0] if hosts else "host1", subnet.name)
-    alerts = tuple(subnet_alerts(subnet.name, every, counters))
+    alerts = tuple(subnet_alerts(subnet.name, every, counters, hosts))
     rates = (subnet_recordings(subnet.name, every, counters),)
     jobs = jobs_of(subnet.name, hosts=hosts, ufm=managers if subnet.manager == "ufm" else ())
     return _files(subnet.name, every, (), rates, alerts, (), jobs)

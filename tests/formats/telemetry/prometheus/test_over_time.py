@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.formats.telemetry.prometheus.rendered import read, rules, run, written
-from tests.formats.telemetry.subjects import example
+from tests.formats.telemetry.subjects import example, subnet
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 pytestmark = pytest.mark.tools("prometheus")
@@ -46,11 +47,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("rules"), example(FABRIC))
 
 
-def fired(folder: Path, series: dict[str, str], name: str = "Lossless.*") -> set[str]:
+def fired(folder: Path, series: dict[str, str], name: str = "Lossless.*", of: str = FABRIC) -> set[str]:
     """Return the alerts that fired at any time."""
     firing = f'ALERTS{{alertname=~"{name}",alertstate="firing"}}'
     ever = f"max_over_time((count by (alertname) ({firing}))[{MINUTES}m:10s])"
-    said = asked(folder, series, [{"expr": ever, "eval_time": f"{MINUTES}m", "exp_samples": []}])
+    said = asked(folder, series, [{"expr": ever, "eval_time": f"{MINUTES}m", "exp_samples": []}], of)
     return {rule["alert"] for rule in rules(folder) if f'alertname="{rule["alert"]}"' in said}
 
 
@@ -68,7 +69,9 @@ def spells(folder: Path, series: dict[str, str], name: str) -> list[tuple[int, i
     return list(zip(begins, ends, strict=True))
 
 
-def asked(folder: Path, series: dict[str, str], expected: list[dict[str, object]]) -> str:
+def asked(
+    folder: Path, series: dict[str, str], expected: Sequence[Mapping[str, object]], of: str = FABRIC
+) -> str:
     """Return the answer of promtool to tests that expect no alert: it names those that there were."""
     test = {
         "interval": "10s",
@@ -78,7 +81,7 @@ def asked(folder: Path, series: dict[str, str], expected: list[dict[str, object]
     suite = {
         "rule_files": ["recording.rules", "alerts.rules"],
         "evaluation_interval": "10s",
-        "group_eval_order": [f"lossless-rates-{FABRIC}", f"lossless-alerts-{FABRIC}"],
+        "group_eval_order": [f"lossless-rates-{of}", f"lossless-alerts-{of}"],
         "tests": [test],
     }
     (folder / "asked.json").write_text(json.dumps(suite), encoding="utf-8")
@@ -253,3 +256,21 @@ def test_a_queue_above_kmax_in_two_periods_is_no_proof_of_missing_marks(folder: 
 def test_jobs_say_how_often_they_are_scraped_so_that_it_goes_with_them(folder: Path) -> None:
     configuration = read((folder / "prometheus.yml").read_text(encoding="utf-8"))
     assert {job["scrape_interval"] for job in configuration["scrape_configs"]} == {"10s"}
+
+
+def test_a_port_of_a_subnet_that_is_down_for_good_and_a_host_that_is_silent_are_reported(
+    tmp_path: Path,
+) -> None:
+    folder = written(tmp_path, subnet())
+    fabric = subnet().name
+    host = f'fabric="{fabric}",instance="host1"'
+    port = f'{host},device="mlx5_0",port="1"'
+    state, downs = f"node_infiniband_state_id{{{port}}}", f"node_infiniband_link_downed_total{{{port}}}"
+    up = f'up{{job="lossless-hosts",{host}}}'
+    down = {up: f"1+0{_REST}", state: f"4+0x9 1+0{_REST}", downs: f"0+0x9 1+0{_REST}"}
+    assert fired(folder, down, of=fabric) == {"LosslessIbPortDown"}
+    # A port without a cable, which never was up, and a host that restarts.
+    assert fired(folder, down | {state: f"1+0{_REST}", downs: f"0+0{_REST}"}, of=fabric) == set()
+    assert fired(folder, down | {state: f"4+0x9 1+0x18 4+0{_REST}"}, of=fabric) == set()
+    silent = {up: f"1+0x9 0+0{_REST}", state: "4+0x9 stale", downs: "0+0x9 stale"}
+    assert fired(folder, silent, of=fabric) == {"LosslessHostScrapeFailed"}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.metrics import FOREIGN
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM
-from lossless.formats.telemetry.prometheus.alerts.watching import UFM_JOB
+from lossless.formats.telemetry.prometheus.alerts.watching import UFM_JOB, host_scrape_failed
 from lossless.formats.telemetry.prometheus.bench import (
     INTENT,
     PORT,
@@ -279,13 +279,42 @@ def subnet_recordings(fabric: str, every: AlertTimes, counters: tuple[PortCounte
     return Group(f"lossless-rates-{fabric}", every.scrape, tuple(rules))
 
 
-def subnet_alerts(fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...]) -> Iterator[Alert]:
-    """Yield the alerts on ports of an InfiniBand subnet, and on UFM Telemetry where that is scraped."""
+def subnet_alerts(
+    fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...], hosts: tuple[str, ...]
+) -> Iterator[Alert]:
+    """Yield the alerts on ports of an InfiniBand subnet, on its hosts, and on UFM Telemetry where that is scraped."""
+    if hosts:
+        yield host_scrape_failed(fabric, hosts[0], every)
+        yield _port_down(fabric, every, counters[0])
     for item in counters:
         yield _flaps(fabric, every, item)
         yield _symbol_errors(fabric, every, item)
     if len(counters) > 1:
         yield _ufm_away(fabric, every)
+
+
+def _port_down(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
+    """Return the alert on a port of an HCA that is not active and was up before, since its counters were cleared.
+
+    A port that was never up may have no cable by design. States are those of PortInfo (InfiniBand vol. 1, 14.2.5.6): 4
+    is active; one that stays in 2 has a link, and no subnet manager sets it up.
+    """
+    of = FabricSeries(fabric)
+    state = FOREIGN["node_infiniband_state_id"].name
+    names, seconds = ", ".join(item.labels), every.settles + 2 * every.sample
+    downed = line(item.downed, item.labels, steady(1))
+    return Alert(
+        name="LosslessIbPortDown",
+        severity="warning",
+        expr=f"{of(state)} != 4\nand on ({names}) ({of(item.downed)} > 0)",
+        for_s=every.settles,
+        summary=f"The port of {item.who} is down (state {{{{ $value }}}}: 1 is down, 2 waits for a subnet manager)",
+        description="It was up before. Jobs on {{ $labels.instance }} have a rail less, or fail when they start.",
+        runbook="ibstat on {{ $labels.instance }}; iblinkinfo on the subnet: the cable and the port of the switch; the "
+        "log of the subnet manager.",
+        fires=AlertCase((line(state, item.labels, steady(1)), downed), seconds, item.labels),
+        quiet=AlertCase((line(state, item.labels, steady(4)), downed), seconds),
+    )
 
 
 def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
