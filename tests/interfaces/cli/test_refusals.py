@@ -305,7 +305,8 @@ WITHOUT_FORMAT = {
     "render": """
         formats/device_files/hosts.py:require_bases formats/device_files/switches.py:_file_of_asic
         formats/device_files/switches.py:_sonic_file interfaces/api/render.py:_require_apart
-        interfaces/api/render.py:_subnet_files interfaces/api/render.py:render interfaces/api/render.py:render#2
+        interfaces/api/render.py:_subnet_files interfaces/api/render.py:_subnet_files#2
+        interfaces/api/render.py:_in_order formats/device_files/hosts.py:_of_host
         output/render/fabric.py:render_fabric output/render/fabric.py:render_fabric#2
         formats/telemetry/grafana/build.py:require_sdk formats/hosts/from_model/nvidia.py:_dcqcn
         formats/hosts/from_model/nvidia.py:values formats/hosts/from_model/scripts.py:_known

@@ -115,8 +115,8 @@ def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
     """Return the alert on a host that pauses its switch a tenth of the time, while the switch sends pauses too.
 
     Both are in the same priority. Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go
-    no further harms itself only. It needs a switch that counts paused time (PFC history): frames alone do not tell how
-    long they paused. A host whose PCIe slot is slower than its ports is slow by design, and fires it under load.
+    no further harms itself only. It needs a switch that counts paused time (PFC history): counts of frames have no
+    lengths. A host whose PCIe slot is slower than its ports is slow by design, and fires it under load.
     """
     of = context.of
     paused_by_host = of("lossless:pfc_received_pause:ratio", 'leads_to="host"')
