@@ -42,7 +42,7 @@ RELOAD_S = 900
 """The time limit in seconds of a reload: SONiC refuses one for 120 s after the last, and restarts all services
 (config/main.py @691b1bb)."""
 _QUEUE_PAIRS = "rdma resource show qp"
-"""The command that lists the queue pairs of a host, each with the pid and the name of its process (rdma-resource(8)).
+"""The command that lists the queue pairs of a host, each with the number and name of its process (rdma-resource(8)).
 
 Counters of a switch do not show that a DSCP is gone: they are those of queues, and the new DSCP can have the same one.
 """

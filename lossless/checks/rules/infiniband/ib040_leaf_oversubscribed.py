@@ -8,7 +8,7 @@ Adds up, for each leaf of a fat tree or dragonfly+, the rates of the links to co
 the tier above, each one way, and compares their ratio with the `oversubscription` that the intent accepts (1 where none
 is stated). In a tree of three tiers it does so for the tier in the middle too. Links that no product can have count as
 declared. Where all tiers pass, the bandwidth between one half of these hosts and the other is compared too, computed as
-by `lossless topology`, and also of switches that are listed: a dragonfly+ with too few global links, or uplinks that
+by `lossless topology`, and for switches that are listed too: a dragonfly+ with too few global links, or uplinks that
 add up but lead to different spines, are a warning that names the halves.
 
 ## Why it breaks a lossless fabric

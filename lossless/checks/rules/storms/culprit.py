@@ -811,7 +811,7 @@ def _frames(device: RunningDevice, port: str) -> int:
 
 
 def _is_bad(damaged: int | None, frames: int, *, since_boot: bool) -> bool:
-    """Return whether a link damages more frames than its bit error ratio allows; ten times as many since boot."""
+    """Return whether a link damages more frames than its error ratio allows; ten times as many since boot."""
     least = _BAD_FRAMES * (10 if since_boot else 1)
     return damaged is not None and damaged >= max(_LEAST_ERRORS, least * frames) and frames >= _LEAST_FRAMES
 

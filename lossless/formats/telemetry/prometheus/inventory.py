@@ -344,7 +344,7 @@ SLOW_POLL_S = 10
 WATERMARK_S = 120
 """Interval at which SONiC clears its PERIODIC watermarks."""
 _SCRAPES_PER_WINDOW = 7
-"""Ours: a rate needs two samples, and two are there where a target answers one scrape in three."""
+"""Ours: a rate needs two samples; a target that answers one scrape in three has them."""
 _SETTLES_S = 300
 """Seconds (ours) within which a switch is back that boots, or reloads its configuration.
 
