@@ -117,6 +117,7 @@ def test_no_text_is_too_odd_to_be_read(lines: list[tuple[int, str]]) -> None:
             },
         ),
         ("speed forced 100gfull", {("speed",): 100 * 10**9}),
+        ("speed forced 10000full", {("speed",): 10 * 10**9}),
         ("channel-group 4 mode active", {("lag",): "4"}),
         ("service-policy type qos input IN", {("policy",): "IN"}),
         ("flowcontrol receive on", {("flowcontrol", "receive"): "on"}),

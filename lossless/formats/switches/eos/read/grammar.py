@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
 """Bytes per unit of thresholds; the size of ``segments`` depends on the chip."""
-_SPEED = re.compile(r"(?:forced |auto )?([0-9]{1,4})(gfull|ghalf|g-[0-9]|g|full|half)", re.IGNORECASE)
+_SPEED = re.compile(r"(?:forced |auto )?([0-9]{1,6})(gfull|ghalf|g-[0-9]|g|full|half)", re.IGNORECASE)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
 
 
