@@ -198,7 +198,8 @@ class PictureFrame(NamedTuple):
 class PictureEdge(NamedTuple):
     """All links between two items of one tier, speed and length. ``around``: they close a ring.
 
-    ``state`` chooses the look of the line, empty: by the tier. ``label`` is its text, empty: the number of links.
+    ``state`` chooses the look of the line, empty: by the tier. ``label`` is its text, empty: the number of links if
+    there are several.
     """
 
     a: str

@@ -221,7 +221,7 @@ def added_to(entries: Entries, key: BaselineKey, more: BaselineEntry) -> None:
 
 
 def baseline_text(entries: Mapping[BaselineKey, BaselineEntry]) -> str:
-    """Return the text of a baseline; it does not depend on the order of the findings."""
+    """Return the text of a baseline; it does not depend on the order of its entries."""
     lines = [json.dumps(_line(key, entry)) for key, entry in sorted(entries.items(), key=itemgetter(0))]
     body = ",\n".join(lines)
     return f'{{"version": {VERSION}, "findings": [\n{body}\n]}}\n' if lines else _EMPTY

@@ -130,7 +130,7 @@ def edited_document(document: Document, changes: Sequence[ValueChange]) -> Docum
 
 
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:
-    """Return the files that an opensm.conf names, as far as they lie in its folder.
+    """Return the files beside an opensm.conf by name: those of its options, set or default, and ``sharp_am.cfg``.
 
     Raises:
         InputError: one of them is a link that leads outside, or cannot be read.

@@ -1,4 +1,4 @@
-"""``lossless opensm``: checks an InfiniBand subnet with a real opensm, on a simulated fabric."""
+"""``lossless opensm``: checks an InfiniBand subnet with a real opensm; that of an intent on a simulated fabric."""
 
 from __future__ import annotations
 

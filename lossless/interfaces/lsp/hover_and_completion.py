@@ -213,7 +213,7 @@ def cursor_at(text: str, line: int, column: int) -> Cursor:
 
 
 def key_at(text: str, line: int, column: int) -> Path:
-    """Return the path of the key at the cursor, or of the key of the value there; empty if it is on neither."""
+    """Return the path of the key at the cursor, or of one whose value is there or before it on the line; else empty."""
     lines = _LINE.split(text)
     if line >= len(lines):
         return ()

@@ -357,9 +357,9 @@ _OF_PORTS = tuple(
 def settings(
     switch: Switch, port: Port, qos: PortQos, attributes: Sequence[Attribute] = ATTRIBUTES
 ) -> Iterator[tuple[Attribute, str, Any]]:
-    """Yield each attribute of a port that is not NOT_SAID, its queue or priority (``queue 3``) or "", and its value.
+    """Yield each compared attribute of a port, its queue or priority (``queue 3``) or "", and its value.
 
-    The value may be None: of what is off, or a cable of unknown length.
+    What is NOT_SAID is left out. The value may be None: of what is off, or a cable of unknown length.
     """
     numbers = {
         "priority": qos.pfc.priorities,

@@ -71,7 +71,7 @@ class Tunnel(NamedTuple):
 
 
 class Rewrite(NamedTuple):
-    """The DSCP that a switch writes into packets of a traffic class; ``ports`` are those that do, empty for all."""
+    """The DSCP that a switch writes into packets of a traffic class, at ``ports``; empty: at all, or unknown."""
 
     traffic_class: int
     dscp: int

@@ -277,14 +277,15 @@ class SwitchQos(NamedTuple):
 
 
 class Switch(NamedTuple):
-    """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it.
+    """One switch. ``profile`` and ``hwsku`` are None where they are not known.
 
     ``tier`` is None where the fabric has none for it (a torus, a dragonfly, the role ``switch`` of an intent), UNKNOWN
     where the file of a deployed switch does not determine it. ``device_type`` is the operator's own word, the type of a
-    deployed switch in DEVICE_METADATA: it groups switches and names them in messages, and never determines the tier.
+    deployed switch in DEVICE_METADATA: it groups switches, names them in messages, and determines the tier where the
+    neighbors do not (:func:`deployed_tier`).
 
-    ``unused`` are the ports that no link of an intent uses: they have no QoS of their own. ``idle`` are those of them
-    that the intent does not shut down: they reserve buffer while they are up.
+    ``unused`` are the ports that no link of an intent uses: they have no QoS of their own unless the intent reclaims
+    their buffer. ``idle`` are those of them that the intent does not shut down: they reserve buffer while they are up.
     ``release`` is the declared SONiC release, None without one; a deployed switch has
     ``SwitchQos.database_version``. ``format`` is the system that it runs.
     """

@@ -234,7 +234,7 @@ class Scenario(NamedTuple):
 
 
 def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
-    """Return a key that identically configured ports of identical switches share."""
+    """Return a key that ports with the same QoS record share, on switches with the same record of ports."""
     return id(switch.ports), id(port.qos)
 
 

@@ -245,7 +245,7 @@ class _Seen(NamedTuple):
 
     @property
     def is_safe(self) -> bool:
-        """Whether it is safe with all seeds."""
+        """Whether the setting is safe with all seeds."""
         return self.searched.verdict == self.fresh.verdict == "safe"
 
 

@@ -261,11 +261,11 @@ def tune(
     executor: Executor | None = None,
     progress: TuneProgress | None = None,
 ) -> Tuned:
-    """Return the best thresholds of the first class of the workloads; at most ``evaluations`` settings are searched.
+    """Return the result of tuning the first class of the workloads; at most ``evaluations`` settings are searched.
 
     Raises:
         ScenarioError: the class has nothing to tune, or a setting of one workload takes more events than ``limits``.
-        KeyboardInterrupt: running trials are stopped.
+        KeyboardInterrupt: running trials are stopped, but for those in processes of ``executor``.
     """
     task = _task(problem, limits)
     with WorkerPool[TuneTask, Attempt, Tried](try_all, task, executor, limits.threads) as pool:

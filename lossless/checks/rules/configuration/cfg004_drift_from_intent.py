@@ -138,7 +138,7 @@ def _identity(configured: Port, declared: Port) -> tuple[object, ...]:
 
 
 def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Violation]:
-    """Yield a violation for the ports that are up though no link of the intent uses them."""
+    """Yield a violation for the unused ports that are up though the intent reclaims their buffer."""
     down = [port for port in want.ports if port.admin_up is False]
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:

@@ -8,9 +8,9 @@ Subject: fabric, switch
 Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound, its green
 curve enabled, and green packets marked. With an intent, missing marking is an error, also on only some tiers, speeds or
 devices, unless `congestion_control: pfc-only` states it. On a deployed switch, whose file does not have the congestion
-control of the senders, it is a warning. A profile that is enabled and does not mark is always an error: it drops. A
-priority whose traffic has no headroom is not checked; there PFC itself is the mistake. On a switch that is configured
-by commands, a class whose pause has no effect is checked like a lossless one.
+control of the senders, it is a warning. A profile that is enabled and does not mark is an error wherever the queue can
+grow to its minimum: it drops. A priority whose traffic has no headroom is not checked; there PFC itself is the mistake.
+On a switch that is configured by commands, a class whose pause has no effect must have a profile too.
 
 ## Why it breaks a lossless fabric
 Marks slow senders down before PFC stops them. Without marks PFC is the only control: any congestion pauses whole links,

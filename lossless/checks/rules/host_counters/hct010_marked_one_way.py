@@ -72,7 +72,7 @@ _FLOODED = MissingInput("no capture says whether a NIC that receives a lossless 
 def check(device: RunningDevice) -> Results:
     """Yield a violation per NIC with packets of lossless priorities in one direction, and only of others in the other.
 
-    A NIC not known to carry RDMA is reported only where it sends them.
+    Without RDMA a NIC is left out; where RDMA is unknown, it is reported only where it sends them.
     """
     for nic in nics(device):
         paused = pfc_priorities(device, nic)

@@ -114,7 +114,7 @@ def _lists(host: HostQos, devices_of: Mapping[str, tuple[str, ...]]) -> Iterator
 
 
 def parsed(value: str) -> tuple[str, ...]:
-    """Return the names of a list that are compared as prefixes; none where ``=`` makes them whole names."""
+    """Return the names of an NCCL list that are compared as prefixes; none where ``=`` makes them whole names."""
     names = value.removeprefix("^")
     if names.startswith("="):
         return ()

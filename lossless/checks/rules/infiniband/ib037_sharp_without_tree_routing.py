@@ -5,7 +5,7 @@ Confidence: medium
 Subject: subnet
 
 ## What it does
-Looks for SHARP beside a routing engine that does not route along a tree.
+Looks for SHARP beside a routing engine that neither routes along a tree nor supports SHARP by itself, as far as known.
 
 ## Why it breaks a lossless fabric
 The aggregation manager lays its trees along the routes, and finds them where these go up to a root and down again.

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per fabric network without a class, and per prefix that two networks claim differently."""
+    """Yield a violation per fabric network without a class, and per claim of a prefix that differs from the first."""
     for network in view.fabric.networks:
         if not network.separate and network.class_name is None:
             yield _without_class(view, network)

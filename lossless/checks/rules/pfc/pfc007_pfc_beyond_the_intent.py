@@ -6,8 +6,9 @@ Needs: intent
 
 ## What it does
 Where an intent is checked together with the file of one of its switches, looks for ports in service with PFC that the
-intent does not use on that switch. Without an intent the ports of the RDMA network are unknown, and nothing is checked;
-nor where the switch runs another HWSKU than the intent declares, as its ports have other names then.
+intent does not use on that switch, and whose buffer it does not reclaim. Without an intent the ports of the RDMA
+network are unknown, and nothing is checked; nor where the switch runs another HWSKU than the intent declares, as its
+ports have other names then.
 
 ## Why it breaks a lossless fabric
 A device at such a port can pause the switch, and through it every sender of the lossless class. Its headroom, NIC and

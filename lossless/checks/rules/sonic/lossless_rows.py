@@ -51,7 +51,7 @@ def keeps_ports_waiting(device: Device, table: str, key: str) -> bool:
 
 
 def _is_needed(device: Device, table: str, key: str) -> bool:
-    """Return whether a lossless class needs a row, or a row that names it."""
+    """Return whether a lossless class needs a row or one that names it, ports wait for it, or others fail with it."""
     if table in _NAMED_BY:
         return any(_is_needed(device, *user) for user in _users(device, table, key))
     if table == "PORT_QOS_MAP" and key == "global":

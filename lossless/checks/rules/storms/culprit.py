@@ -557,7 +557,10 @@ def _nics_alone(fabric: RunningFabric, found: Sequence[Culprit]) -> Iterator[Cul
 def _pauses_its_switch(
     device: RunningDevice, nic: Nic, priority: int, sent: int, others: Sequence[int]
 ) -> bool:
-    """Return whether a NIC pauses its switch for a share of the time, or often and with a reason or unlike others."""
+    """Return whether a NIC pauses its switch: it counts storms of its own, or pauses for a share of the time.
+
+    Where that share is unknown: it pauses often, and with signs of a cause or far more often than others.
+    """
     lasted, time_s = nic.parts("pfc_tx_us", "priority").get(priority), _elapsed_s(device)
     if sent and nic.count("pause_storm_errors"):
         return True

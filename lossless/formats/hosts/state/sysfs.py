@@ -43,7 +43,7 @@ _SETTINGS = {"lifespan": "ms"}
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text has a file of an RDMA device's port, or of an interface's ECN."""
+    """Return whether the first lines have a file of an RDMA device or its port, or of an interface's ECN."""
     return bool(_SIGN.search(section.head))
 
 

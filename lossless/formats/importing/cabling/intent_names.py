@@ -265,7 +265,8 @@ class _CableMapper:
     def _with_ports(self, cable: FileCable) -> FileCable:
         """Return a cable with the intent's names for its ports where it has them.
 
-        The far port of a cable that LLDP reports is None where it is a switch's and no name of the intent fits.
+        The far port of a cable that LLDP reports is None where it is a switch's and no name of the intent fits; a
+        host's port is None where files call none of the ports of that host as the intent does.
         """
         a = cable.a._replace(port=self._port(cable.a))
         if not cable.heard:

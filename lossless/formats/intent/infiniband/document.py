@@ -460,8 +460,8 @@ class InfinibandIntent(Model):
     """The intent of an InfiniBand subnet.
 
     Without ``partitions`` no partition file is written, and opensm makes every port a full member of the default one.
-    ``guids`` are node GUIDs of switches and port GUIDs of HCAs, by name; ``guid_file`` is a file beside the intent that
-    lists them.
+    ``guids`` are node GUIDs of switches and port GUIDs of HCAs, by name; ``guid_file`` is a file in the folder or
+    repository of the intent that lists them.
     """
 
     lossless: Annotated[

@@ -118,9 +118,10 @@ class Fate(NamedTuple):
     """The outcome for a row of CONFIG_DB that the daemons do not apply.
 
     ``throws``: reading it raises an exception; up to release 202511 that ends orchagent, later the row and all rows of
-    its table behind it wait. ``behind``: such a row is before it. ``waits``: an object that it needs is not there.
-    ``refused``: it is dropped. ``field`` is the field with the cause, ``value`` its text, and ``on`` the table and key
-    of the row that it waits for, stands behind, or fails with.
+    its table behind it wait. ``behind``: such a row is before it, or anywhere in a table of the buffers of groups or
+    queues, which are bound all at once. ``waits``: an object that it needs is not there. ``refused``: it is dropped.
+    ``field`` is the field with the cause, ``value`` its text, and ``on`` the table and key of the row that it waits
+    for, stands behind, or fails with.
     """
 
     kind: Literal["throws", "behind", "waits", "refused"]

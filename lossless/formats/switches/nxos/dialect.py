@@ -196,7 +196,7 @@ def _undefined(config: NxosConfig) -> Iterator[UndefinedName]:
 
 
 def _has(config: NxosConfig, port: str, key: Key, setting: NxosSetting) -> bool:
-    """Return whether an interface is a port of the chip and has a setting, itself or by profile or port channel."""
+    """Return whether an interface can have QoS and has a setting, itself or by profile or port channel."""
     return is_port(port) and config.settings_of(port).get(key) == setting
 
 

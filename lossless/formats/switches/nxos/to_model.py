@@ -440,7 +440,7 @@ class NxosSwitch:
         return None
 
     def defined_queues(self) -> tuple[Queue | None, ...]:
-        """Return the queues of the first queuing policy if none is bound at all, else none."""
+        """Return the queues of the first queuing policy if none is bound for output, else none."""
         blocks = (self.config.switch, *map(self.settings_of, self.config.ports))
         names = [name for kind, name in self.config.policies if kind == QUEUING]
         if not names or any(self.policy_of(block, QUEUING, OUT) for block in blocks):

@@ -1,11 +1,11 @@
 """The memory unit of a switch, lists of frames and random numbers, and the state of all kernel functions.
 
-A priority group holds frames up to its threshold T, which falls as the shared pool fills (Choudhury and Hahne 1998).
-Its reserved bytes are added to T if the unit is configured so, as packet counts of switches show (docs/validation.md);
-in ns-3 they count within T. Above that, a lossy group drops the arriving frame; a lossless one charges it to its
-headroom, and every further frame, until the headroom is empty again; departing frames are taken from the headroom
-first. Semantics of SONiC's buffer model as the packet-level simulator ns-3.39 has it (inet-tub/ns3-datacenter
-@6ddb4a4).
+A priority group holds frames up to its threshold T, which falls as the shared pool fills (Choudhury and Hahne 1998), or
+is static. Its reserved bytes are added to T if the unit is configured so, as packet counts of switches show
+(docs/validation.md); in ns-3 they count within T. Above that, a lossy group drops the arriving frame; a lossless one
+charges it to its headroom, and every further frame, until the headroom is empty again; departing frames are taken from
+the headroom first. Semantics of SONiC's buffer model as the packet-level simulator ns-3.39 has it
+(inet-tub/ns3-datacenter @6ddb4a4).
 
 A frame is in one list at a time: those in no use, those on a wire, those in a queue. :class:`World` has the state
 that kernel functions work on, under one name.
