@@ -232,7 +232,7 @@ buffers: not checked
             "unknown key 'gpus_per_hosts'; did you mean gpus_per_host? (others: nics_per_host, "
             "gpus, bandwidth_per_gpu, rails, nvlink, ualink)",
         ),
-        ("gpus_per_host: 8, nvlink: {generation: 6, domain: 8}", "generation"),
+        ("gpus_per_host: 8, nvlink: {generation: 7, domain: 8}", "generation"),
         ("gpus_per_host: 8, nvlink: {generation: 5, domain: 0}", "domain"),
         (
             "gpus_per_host: 8, nvlink: {generation: 5, domain: 8}, ualink: {rate: 800G, domain: 8}",

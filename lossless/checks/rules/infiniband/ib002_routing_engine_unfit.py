@@ -25,7 +25,7 @@ topology:
     hosts_per_leaf: 2
     host_links: 1 x NDR
     uplinks: 2 x NDR
-    global_links: 2 x NDR
+    global_links: 4 x NDR
   hosts:
     sm1: {at: leaf1, links: 1 x NDR, role: management}
     sm2: {at: leaf2, links: 1 x NDR, role: management}
