@@ -175,23 +175,26 @@ def _drops(use: WredUse) -> Violation:
 
 
 def _does_not_mark(use: WredUse, declared: bool) -> Violation:
-    also = "" if use.wred.green.marks else ' and "ecn": "ecn_all"'
-    edits = (
-        Edit(use.wred.origin.at("wred_green_enable"), "set", "true"),
-        *(() if use.wred.green.marks else (Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),)),
-    )
+    green = use.wred.green
+    lacking = [
+        ("wred_green_enable", "true", green.enabled),
+        ("ecn", "ecn_all", green.marks),
+    ]
+    settings = [(field, value) for field, value, has in lacking if not has]
+    field = settings[0][0]
     # Without thresholds the profile marks every packet, or none.
-    bare = not use.wred.green.max_bytes
+    bare = not green.max_bytes
     return Violation(
-        origin=use.wred.origin.at("wred_green_enable"),
-        message=f"{use.wred.name} marks nothing on a lossless queue: wred_green_enable is not true",
+        origin=use.wred.origin.at(field),
+        message=f"{use.wred.name} marks nothing on a lossless queue: "
+        + ("wred_green_enable is not true" if not green.enabled else "ecn does not mark green packets"),
         note=_WHY,
         help="set wred_green_enable to true, ecn to ecn_all, and green_min_threshold and green_max_threshold in bytes"
         if bare
-        else f'set "wred_green_enable": "true"{also}',
+        else "set " + " and ".join(f'"{name}": "{value}"' for name, value in settings),
         data={"queues": list(use.numbers)},
         severity=None if declared else "warning",
-        fix=() if bare else edits,
+        fix=() if bare else tuple(Edit(use.wred.origin.at(name), "set", value) for name, value in settings),
     ).on_ports(*use.sets)
 
 
