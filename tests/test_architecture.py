@@ -36,6 +36,12 @@ def wing(package: str) -> str:
     return package.partition("/")[0]
 
 
+def test_tests_of_a_group_stay_in_one_process(request: pytest.FixtureRequest) -> None:
+    """Else each process reads, plans and renders again what the tests of a group share."""
+    if getattr(request.config.option, "loadgroup", False):
+        assert request.node.nodeid.endswith("@architecture")
+
+
 def test_packages_import_exactly_what_the_table_says() -> None:
     table = allowed()
     measured = {package: {b for a, b in arrows() if a == package} for package in table}

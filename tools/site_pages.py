@@ -100,7 +100,10 @@ def _signature(name: str, value: Any) -> str:
     """Return how a name is called, one parameter a line where one line is too long."""
     if hasattr(value, "_fields"):
         value(*value._fields)  # What makes a named tuple is compiled with the first one.
-    signature = inspect.signature(value)
+    try:
+        signature = inspect.signature(value)
+    except ValueError:  # An exception that takes what all take: the lines of its message.
+        return f"{name}(*lines: str)"
     short = re.sub(r"'([^']*)'", r"\1", f"{name}{signature}")
     if len(short) <= 72:
         return short

@@ -124,7 +124,7 @@ def test_a_rendered_file_that_is_deleted_is_noticed(committing: Commit, tmp_path
     git(tmp_path, "rm", "--quiet", "rendered/leaf1/qos.json")
     done = committing()
     assert done.returncode == 1
-    assert "\nleaf1/qos.json\n" in done.stderr
+    assert "\nleaf1/qos.json: missing\n" in done.stderr
 
 
 def test_a_rendered_file_that_was_edited_is_named(committing: Commit, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_rendered_file_that_was_edited_is_named(committing: Commit, tmp_path: 
     git(tmp_path, "add", "--all")
     done = committing()
     assert done.returncode == 1
-    assert f"\n{script.relative_to(tmp_path / 'rendered')}\n" in done.stderr
+    assert f"\n{script.relative_to(tmp_path / 'rendered')}: differs\n" in done.stderr
     assert passed(done.stderr) == ["lossless lint, file by file", "lossless lint, the whole fabric"]
 
 
