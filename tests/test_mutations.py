@@ -70,6 +70,7 @@ def test_a_name_of_a_fault_stays_while_other_lines_are_edited() -> None:
     assert len(before & after) == 2
 
 
+@pytest.mark.tools("sources")
 @pytest.mark.parametrize("module", ["analysis/buffers/verdict.py", "analysis/routing/dependencies.py"])
 def test_every_fault_of_a_module_is_one_other_program(module: str) -> None:
     source = (ROOT / "lossless" / module).read_bytes()

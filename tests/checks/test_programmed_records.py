@@ -6,6 +6,8 @@ import itertools
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from lossless.api import Options, lint_documents, trace
 from lossless.ground.documents import load_text
 
@@ -97,6 +99,7 @@ def test_no_record_that_is_lossy_passes_lint(reference: Path) -> None:
     assert [record["name"] for record, dscp in lossy if passes(record, dscp)] == []
 
 
+@pytest.mark.tools("records")
 def test_no_path_of_any_record_into_a_lossy_port_is_called_unbroken(reference: Path, tmp_path: Path) -> None:
     found = {
         record["name"] for record, dscp in records(reference) if next(unbroken(record, dscp, tmp_path), None)

@@ -118,6 +118,7 @@ def test_what_is_connected_joins_switch_and_host(
     assert any("host37 eth1 sent 48,211,930 pauses" in fact.text for fact in culprit.evidence)
 
 
+@pytest.mark.tools("records")
 def test_no_capture_of_a_healthy_device_accuses_a_host(reference: Path) -> None:
     files = [
         file

@@ -202,7 +202,10 @@ PARENTS = {
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="daemons are found by /proc")
 @pytest.mark.parametrize("parent", PARENTS.values(), ids=PARENTS)
-def test_a_contained_one_is_ended_with_the_daemon_that_it_made(parent: str, tmp_path: Path) -> None:
+def test_a_contained_one_is_ended_with_the_daemon_that_it_made(
+    parent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(programs, "_GRACE_S", 0.2)
     mark = tmp_path / "mark"
     command = (sys.executable, "-c", DAEMON.format(parent=parent, mark=str(mark)))
     with running(command, environment(), folder=str(tmp_path), output=str(tmp_path / "out")):
