@@ -126,16 +126,19 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
 
 
 def _unsafe_ends(search: Search, steps: Sequence[PlacedStep], numbers: Sequence[int]) -> Iterator[str]:
-    """Yield in words the dangers before and after a change; ``numbers`` has the search's step of each planned step.
+    """Yield a line for each danger before and after a change; ``numbers`` has the search's step of each planned step.
 
-    A danger at many ports is one line; those that are findings of rules come first.
+    Equal ones at many ports are one line, gone with the last of them; those that are findings of rules come first.
     """
+    there = search.dangers_after(steps)
     by_rules_first = sorted(search.at_start, key=lambda danger: danger.code == "trace")
     fixed = grouped((_told(danger), danger) for danger in by_rules_first)
     for told, dangers in fixed.items():
-        after = [search.gone_after(danger, steps) for danger in dangers[:1] + dangers[-1:]]
-        last = max((len(numbers) - numbers[::-1].index(n) for n in after if n is not None), default=0)
-        fate = "kept: no step changes it" if None in after else f"gone after step {last}"
+        places = {danger[:2] for danger in dangers}
+        left = [number for number, after in enumerate(there) if after is None or not places.isdisjoint(after)]
+        gone = left[-1] + 1 if left else 0
+        after = sum(number <= gone for number in numbers)
+        fate = "kept: no step changes it" if gone == len(there) else f"gone after step {after}"
         yield f"not safe before the change: {told} ({fate})"
     for told in dict.fromkeys(_told(danger) for danger in search.at_goal):
         if told not in fixed:

@@ -191,7 +191,7 @@ def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
 
 
 def _interruption(batch: PlannedBatch, *, beside_others: bool) -> str:
-    """Return in words what a batch interrupts; ``beside_others``: another batch of its group takes ports down."""
+    """Return the interruption that a batch causes; ``beside_others``: another of its group takes ports down."""
     if batch.how == "by hand":
         return "each switch is out of service meanwhile; for how long is not known"
     if batch.session is not None:

@@ -172,13 +172,14 @@ class Search:
     def _new_dangers(self, position: Position, use: Use) -> list[Danger]:
         return [danger for danger in self._dangers(position, use) if danger[:2] not in self.allowed]
 
-    def gone_after(self, danger: Danger, steps: Sequence[PlacedStep]) -> int | None:
-        """Return the number, from 0, of the step after which a danger of the start is gone, None if it is kept."""
-        for number, (_, after) in enumerate(steps):
-            there = self._dangers(after, self.use_at(after)) if not after.stopped else iter((danger,))
-            if all(other[:2] != danger[:2] for other in there):
-                return number
-        return None
+    def dangers_after(self, steps: Sequence[PlacedStep]) -> list[frozenset[tuple[str, str]] | None]:
+        """Return the dangers after each step, by rule and place; None while jobs are stopped, which nothing harms."""
+        return [
+            None
+            if after.stopped
+            else frozenset(danger[:2] for danger in self._dangers(after, self.use_at(after)))
+            for _, after in steps
+        ]
 
     def _dangers(self, position: Position, use: Use) -> Iterator[Danger]:
         ends = {kind: (State(done),) for kind, done in enumerate(position.done)}

@@ -229,6 +229,10 @@ def finished(
     return filtered(report, terms)
 
 
+_OTHER_FORMS = ("sarif", "junit", "github", "gitlab", "markdown")
+"""Forms besides JSON, each by the module of its name in ``output/report/lint``."""
+
+
 def report_as(
     report: Report, form: ReportForm = "json", failing: tuple[Severity, ...] = ("error",)
 ) -> ReportText:
@@ -237,6 +241,9 @@ def report_as(
     JSON names files as they were named. Other forms name them from the top of the repository, or else the current
     folder; files outside of it by their absolute path. ``failing`` are the severities that make a run fail, for forms
     that contain its success.
+
+    Raises:
+        LosslessError: there is no form of this name.
     """
     from lossless.output.report.lint.summary import ReportText, RunContext
 
@@ -244,6 +251,12 @@ def report_as(
         from lossless.output.report.lint.json_format import json_text
 
         return ReportText(json_text(report))
+    if form not in _OTHER_FORMS:
+        from lossless.ground.basics.errors import LosslessError
+
+        raise LosslessError(
+            f"no form of a report is called {form!r}; there are json, {', '.join(_OTHER_FORMS)}"
+        )
     from importlib import import_module
     from pathlib import Path
 

@@ -180,6 +180,8 @@ def test_a_report_is_made_in_the_forms_that_the_command_writes() -> None:
     )
     log = json.loads(api.report_as(report, "sarif").text)
     assert [result["ruleId"] for result in log["runs"][0]["results"]]
+    with pytest.raises(api.LosslessError, match="no form of a report is called 'xml'; there are json, sarif"):
+        api.report_as(report, "xml")  # type: ignore[arg-type]
     data = json.loads(api.report_as(report).text)
     assert len(data["findings"]) == len(report.findings)
 

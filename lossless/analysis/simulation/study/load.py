@@ -91,7 +91,7 @@ class Load(NamedTuple):
     ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading (seed 1),
     ``window_us`` the time in which flow rates of the last run are measured. ``stand_ins`` name the congestion
     controls that are not what their NICs are known to run as shipped: rates may lie between, or outside, those of
-    the last two runs. ``reduced`` says what was left out to keep to a budget of events.
+    the last two runs. ``reduced`` is a line on the parts that were left out to keep to a budget of events.
     """
 
     scenario: str
@@ -128,7 +128,7 @@ class Load(NamedTuple):
 
 
 class PosedLoad(NamedTuple):
-    """A permutation that fits into the budget of a report, its number of seeds, and what was left out, in words."""
+    """A permutation that fits into the budget of a report, its number of seeds, and a line on the parts left out."""
 
     scenario: Scenario
     seeds: int
@@ -181,7 +181,7 @@ def estimated_load_events(scenario: Scenario, seeds: int) -> int:
 
 
 def _reduced(whole: Scenario, posed: Scenario, most: int, seeds: int, allowed: int | None) -> str:
-    """Return what of a permutation was left out, empty where nothing was."""
+    """Return a line on the NICs, seeds and bytes of a permutation that were left out, empty if none were."""
     parts = []
     if len(posed.nics) < len(whole.nics):
         parts.append(f"{len(posed.nics):,} NICs on whole leaves of {len(whole.nics):,}")

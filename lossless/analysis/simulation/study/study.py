@@ -388,7 +388,7 @@ def _frames_per_hop(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> in
 
 
 def estimated_events(network: SimNetwork, horizon_ns: float) -> int:
-    """Return about how many events a run takes: those of its traffic, or what links at line rate do in its time."""
+    """Return the estimated events of a run: those of its traffic, at most those of links at line rate until its end."""
     return min(events_of(network), _events_within(network, horizon_ns))
 
 

@@ -89,7 +89,7 @@ if TYPE_CHECKING:
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per traffic test below its mark, or above what any algorithm can; others may be unchecked."""
+    """Yield a violation per traffic test below its mark or above any algorithm; a missing input per unchecked one."""
     for verdict in verdicts(fabric):
         if verdict.outcome in ("too low", "too high"):
             yield Violation(

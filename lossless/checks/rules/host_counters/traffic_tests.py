@@ -76,23 +76,10 @@ _LOGGED_LAYERS = ("IB", "RoCE")
 _RING = frozenset({"all_reduce", "all_gather", "reduce_scatter", "broadcast", "reduce"})
 _BY_ROOT = frozenset({"broadcast", "reduce"})
 _READ = (
-    *(
-        "test_rank",
-        "test_name",
-        "test_algorithm",
-        "test_adapters",
-        "test_sockets",
-        "test_bus",
-        "test_algorithmic",
-    ),
-    *("test_wrong", "test_out_of_bounds", "perftest_kind", "perftest_dual_port", "perftest_device"),
-    *(
-        "perftest_queue_pairs",
-        "perftest_connection",
-        "perftest_mtu",
-        "perftest_link_type",
-        "perftest_average",
-    ),
+    *("test_rank", "test_name", "test_algorithm", "test_adapters", "test_sockets", "test_bus"),
+    *("test_algorithmic", "test_wrong", "test_out_of_bounds", "perftest_kind", "perftest_dual_port"),
+    *("perftest_device", "perftest_queue_pairs", "perftest_connection", "perftest_mtu"),
+    *("perftest_link_type", "perftest_average"),
 )
 _EXCESS = 1.01
 """A bandwidth may exceed its limit by rounding of the printed values."""
@@ -240,7 +227,7 @@ class TrafficTest:
 
     @cached_property
     def name(self) -> str:
-        """The test as text: its kind, and what took part."""
+        """The test as text: its kind, and the NIC, or the numbers of hosts and GPUs."""
         if self.is_pair:
             return f"{self.said('perftest_kind')} of {self.said('perftest_device') or 'a NIC'}"
         gpus = f", {self.size} GPUs" if self.size else ""
@@ -465,7 +452,7 @@ def _explained(test: TrafficTest, adapters: _Adapters) -> str:
 
 
 def _is_flat(test: TrafficTest, large: int) -> bool:
-    """Return whether the curve is flat at its end, by what a doubling changes; of one message, whether it is large."""
+    """Return whether the last doubling of the size changes the bandwidth little; of one size, whether it is large."""
     if len(test.sizes) == 1:
         return test.sizes[0][0] >= large
     (smaller, before, _), (larger, last, _) = test.sizes[-2:]

@@ -41,11 +41,11 @@ Kind = Literal["host", "NIC", "link", "switch port", "workload", "cycle", "none"
 """What is at fault. ``none``: pauses of a storm were seen, and the captures do not show where they come from."""
 
 SLOW_SHARE = 0.01
-"""Share of the time from which a host that pauses its switch is a slow receiver."""
+"""Share of the time (ours) from which a host that pauses its switch is a slow receiver."""
 LEAST_PAUSES = 10_000
-"""Pauses from which traffic may have stopped where the time is not known: at 400G they last up to 0.84 s."""
+"""Pauses (ours) from which traffic may have stopped where the time is not known: at 400G they last up to 0.84 s."""
 FAR_ABOVE = 100
-"""How many times the median of the ports beside it a port has to have received, where the time is not known."""
+"""How many times (ours) the median of the ports beside it a port has to have received; where the time is unknown."""
 _FEW_PAUSES = 1_000
 """Pauses below which a share of the time that they only bound proves nothing."""
 _ABOVE_NEXT = 10
@@ -71,8 +71,11 @@ _BAD_FRAMES = 1e-7
 """Damaged frames per frame from which a link is bad: three times what a bit error ratio of 10^-12, the objective of
 IEEE 802.3 for 25G and 100G links, damages of frames of 4 KiB (3.3e-8)."""
 _FLAPS = 2
-_DAMAGE = ("rx_crc_errors_phy", "in_errors", "fec_uncorrected_codewords")
-_DAMAGED = ("frames with a wrong CRC", "frames with errors", "codewords that FEC could not correct")
+_DAMAGE = {
+    "in_errors": "frames with errors",
+    "fec_uncorrected_codewords": "codewords that FEC could not correct",
+}
+"""Counters of a switch port of damaged frames and codewords, with their words."""
 
 
 class CulpritEvidence(NamedTuple):
@@ -352,21 +355,21 @@ def _receiver(
         confidence = "high"
     device, name = (port.device.name, port.name) if neighbor is None else (neighbor.name, neighbor.port)
     return Culprit(
-        "NIC" if silent or (nic is not None and nic.count("pause_storm_errors")) else "host",
-        device,
-        name,
-        "a receiver that does not drain: it pauses its switch"
+        kind="NIC" if silent or (nic is not None and nic.count("pause_storm_errors")) else "host",
+        device=device,
+        port=name,
+        what="a receiver that does not drain: it pauses its switch"
         if neighbor is not None
         else "what is connected there does not drain: it pauses its switch",
-        confidence,
-        port.since_boot,
-        (*evidence, *_spread(port, ports), *_victims(fabric, port)),
-        _remedy(own, f"{device} {name}", port),
-        port.shown,
-        port.priority,
-        tuple(_against(port, sent, silent=silent)),
-        tuple(_missing(port, nic)),
-        port.received,
+        confidence=confidence,
+        since_boot=port.since_boot,
+        evidence=(*evidence, *_spread(port, ports), *_victims(fabric, port.priority, _peer(port))),
+        help=_remedy(own, f"{device} {name}", port),
+        seen_at=port.shown,
+        priority=port.priority,
+        against=tuple(_against(port, sent, silent=silent)),
+        missing=tuple(_missing(port, nic)),
+        weight=port.received,
     )
 
 
@@ -463,20 +466,18 @@ def _spread(start: _PausingPort, ports: Sequence[_PausingPort]) -> Iterator[Culp
                     queue.append(peer)
 
 
-def _victims(fabric: RunningFabric, port: _PausingPort) -> Iterator[CulpritEvidence]:
-    """Yield the captured hosts that were paused, as one fact."""
+def _victims(fabric: RunningFabric, priority: str, culprit: str) -> Iterator[CulpritEvidence]:
+    """Yield the captured NICs that were paused, without those of the culprit, as one fact."""
     paused = [
         (nic, placed)
         for device in fabric.devices
         for nic in nics(device)
         for number, placed in nic.parts("pfc_rx", "priority").items()
-        if str(number) == port.priority and (placed.number or 0) >= LEAST_PAUSES
+        if str(number) == priority and (placed.number or 0) >= LEAST_PAUSES and nic.host != culprit
     ]
-    own = port.neighbor.name if port.neighbor is not None else ""
-    others = [(nic, placed) for nic, placed in paused if nic.host != own]
-    if others:
-        names = listed([f"{nic.host} {nic.label}" for nic, _ in others], most=3)
-        yield CulpritEvidence(f"paused by it, and victims: {names}", others[0][1].origin)
+    if paused:
+        names = listed([f"{nic.host} {nic.label}" for nic, _ in paused], most=3)
+        yield CulpritEvidence(f"paused by it, and victims: {names}", paused[0][1].origin)
 
 
 def _against(port: _PausingPort, sent: int | None, *, silent: bool) -> Iterator[str]:
@@ -530,27 +531,26 @@ def _nics_alone(fabric: RunningFabric, found: Sequence[Culprit]) -> Iterator[Cul
                 CulpritEvidence(f"{each_of.seen_at} received as many: likely the other end", placed.origin)
                 for each_of in same
             ),
-            *_victims_of(every, nic, number),
+            *_victims(fabric, str(number), nic.host),
         )
         yield Culprit(
-            "NIC" if nic.count("pause_storm_errors") else "host",
-            nic.host,
-            nic.name,
-            "a receiver that does not drain: it pauses its switch",
-            "low" if since_boot and not signs else "medium" if since_boot or not signs else "high",
-            since_boot,
-            evidence,
-            f"take {nic.host} {nic.label} out of the job; look at its PCIe link, memory and IOMMU"
+            kind="NIC" if nic.count("pause_storm_errors") else "host",
+            device=nic.host,
+            port=nic.name,
+            what="a receiver that does not drain: it pauses its switch",
+            confidence="low" if since_boot and not signs else "medium" if since_boot or not signs else "high",
+            since_boot=since_boot,
+            evidence=evidence,
+            help=f"take {nic.host} {nic.label} out of the job; look at its PCIe link, memory and IOMMU"
             if signs
             else f"take {nic.host} {nic.label} out of the job, and restart its NIC",
-            same[0].seen_at if len(same) == 1 else "",
-            str(number),
-            (),
-            (
+            seen_at=same[0].seen_at if len(same) == 1 else "",
+            priority=str(number),
+            missing=(
                 *(["an earlier capture (--since): these counts may be of any day"] if since_boot else []),
                 "counters of its switch (show pfc counters), and what is connected to what",
             ),
-            sent,
+            weight=sent,
         )
 
 
@@ -571,18 +571,6 @@ def _pauses_its_switch(
     if not others:
         return bool(_own_signs(nic)) or (nic.whole is not None and sent >= FAR_ABOVE * LEAST_PAUSES)
     return bool(_own_signs(nic)) or sent >= FAR_ABOVE * max(median(others), 1)
-
-
-def _victims_of(
-    every: Sequence[tuple[RunningDevice, Nic]], culprit: Nic, priority: int
-) -> Iterator[CulpritEvidence]:
-    for _, nic in every:
-        placed = nic.parts("pfc_rx", "priority").get(priority)
-        if nic.host != culprit.host and placed is not None and (placed.number or 0) >= LEAST_PAUSES:
-            yield CulpritEvidence(
-                f"{nic.host} {nic.label} was sent {placed.number:,} pauses {nic.window}: a victim",
-                placed.origin,
-            )
 
 
 def _between_switches(walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
@@ -654,21 +642,21 @@ def _cycle_answer(cycle: Sequence[_PausingPort]) -> Culprit:
     since_boot = all(port.since_boot for port in cycle)
     stormed = sum(port.is_stormed for port in cycle)
     return Culprit(
-        "cycle",
-        names[0],
-        cycle[0].name,
-        f"a cyclic buffer dependency, of which no device is guilty: {' < '.join([*names, names[0]])}",
-        "high" if stormed == len(cycle) and not since_boot else "low" if since_boot else "medium",
-        since_boot,
-        tuple(fact for port in cycle for fact in _at_switch(port, f"{_peer(port)} pauses it")),
-        "change the routing so that no path goes up again after it went down, and see lossless lint (TOP001)",
-        cycle[0].shown,
-        cycle[0].priority,
-        ()
+        kind="cycle",
+        device=names[0],
+        port=cycle[0].name,
+        what=f"a cyclic buffer dependency, of which no device is guilty: {' < '.join([*names, names[0]])}",
+        confidence="high" if stormed == len(cycle) and not since_boot else "low" if since_boot else "medium",
+        since_boot=since_boot,
+        evidence=tuple(fact for port in cycle for fact in _at_switch(port, f"{_peer(port)} pauses it")),
+        help="change the routing so that no path goes up again after it went down, and see lossless lint (TOP001)",
+        seen_at=cycle[0].shown,
+        priority=cycle[0].priority,
+        against=()
         if stormed
         else ("no watchdog detected a storm in the cycle: the pauses may be of different times",),
-        ("an earlier capture (--since)",) if since_boot else (),
-        sum(port.received for port in cycle),
+        missing=("an earlier capture (--since)",) if since_boot else (),
+        weight=sum(port.received for port in cycle),
     )
 
 
@@ -697,36 +685,38 @@ def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPo
         port = full[0][0]
         measured = _egress_bps(device, port.name) is not None
         return Culprit(
-            "workload",
-            device.name,
-            port.name,
-            f"an incast: {listed(names)} is where traffic meets, and no device is at fault",
-            "low" if not measured else "high" if _egress_share(full[0][0]) >= _LINE_RATE else "medium",
-            since_boot,
-            tuple(evidence),
-            "spread the traffic, or let DCQCN slow it down before PFC does",
-            port.shown,
-            most.priority,
-            ()
+            kind="workload",
+            device=device.name,
+            port=port.name,
+            what=f"an incast: {listed(names)} is where traffic meets, and no device is at fault",
+            confidence="low"
+            if not measured
+            else "high"
+            if _egress_share(full[0][0]) >= _LINE_RATE
+            else "medium",
+            since_boot=since_boot,
+            evidence=tuple(evidence),
+            help="spread the traffic, or let DCQCN slow it down before PFC does",
+            seen_at=port.shown,
+            priority=most.priority,
+            against=()
             if measured
             else ("the rates are those of the last poll, and need not be of the time of the pauses",),
-            () if measured else (f"two captures of the database of {device.name}, with their times",),
-            most.sent,
+            missing=() if measured else (f"two captures of the database of {device.name}, with their times",),
+            weight=most.sent,
         )
     return Culprit(
-        "none",
-        device.name,
-        "",
-        f"{device.name} sends pauses and receives none: an incast, or an egress that is slow",
-        "low",
-        since_boot,
-        tuple(evidence),
-        f"capture show interfaces counters of {device.name} while it lasts",
-        "",
-        most.priority,
-        (),
-        (f"the rates of the egress ports of {device.name} in that time",),
-        most.sent,
+        kind="none",
+        device=device.name,
+        port="",
+        what=f"{device.name} sends pauses and receives none: an incast, or an egress that is slow",
+        confidence="low",
+        since_boot=since_boot,
+        evidence=tuple(evidence),
+        help=f"capture show interfaces counters of {device.name} while it lasts",
+        priority=most.priority,
+        missing=(f"the rates of the egress ports of {device.name} in that time",),
+        weight=most.sent,
     )
 
 
@@ -764,19 +754,20 @@ def _beyond(name: str, most: _PausingPort) -> Culprit:
     """Return the answer for a switch that is paused by a device that no capture shows."""
     peer = f"{_peer(most)}, which no capture shows" if _peer(most) else f"what is connected to {most.shown}"
     return Culprit(
-        "none",
-        name,
-        most.name,
-        f"the pauses come from {peer}",
-        "low",
-        most.since_boot,
-        tuple(_at_switch(most, "no host is known to be there")),
-        f"capture {_peer(most)}" if _peer(most) else "name what is connected: an intent, or show lldp table",
-        most.shown,
-        most.priority,
-        (),
-        (f"captures of {_peer(most) or 'the device at ' + most.shown}",),
-        most.received,
+        kind="none",
+        device=name,
+        port=most.name,
+        what=f"the pauses come from {peer}",
+        confidence="low",
+        since_boot=most.since_boot,
+        evidence=tuple(_at_switch(most, "no host is known to be there")),
+        help=f"capture {_peer(most)}"
+        if _peer(most)
+        else "name what is connected: an intent, or show lldp table",
+        seen_at=most.shown,
+        priority=most.priority,
+        missing=(f"captures of {_peer(most) or 'the device at ' + most.shown}",),
+        weight=most.received,
     )
 
 
@@ -790,13 +781,14 @@ def _links(fabric: RunningFabric) -> Iterator[Culprit]:
             counts += [nic.count("rx_packets") or 0, nic.count("rx_vport_rdma_unicast_packets") or 0]
             damaged = nic.placed("rx_crc_errors_phy")
             if damaged is not None and _is_bad(damaged.number, max(counts), since_boot=nic.whole is None):
-                text = f"{nic.host} {nic.label}: {damaged.number:,} {_DAMAGED[0]} of {max(counts):,} {nic.window}"
+                of = f"{damaged.number:,} frames with a wrong CRC of {max(counts):,}"
+                text = f"{nic.host} {nic.label}: {of} {nic.window}"
                 yield _link(nic.host, nic.name, nic.whole is None, CulpritEvidence(text, damaged.origin))
             downs = nic.placed("link_downed")
             if nic.whole is not None and downs is not None and (downs.number or 0) >= _FLAPS:
                 text = f"{nic.host} {nic.label} lost its link {downs.number:,} times {nic.window}"
                 yield _link(nic.host, nic.name, since_boot=False, fact=CulpritEvidence(text, downs.origin))
-        for name, words in zip(_DAMAGE[1:], _DAMAGED[1:], strict=True):
+        for name, words in _DAMAGE.items():
             for placed in each(device.state, name, "port"):
                 count = counted(device, placed, "port")
                 port = placed.part("port") or ""
@@ -821,15 +813,15 @@ def _is_bad(damaged: int | None, frames: int, *, since_boot: bool) -> bool:
 
 def _link(device: str, port: str, since_boot: bool, fact: CulpritEvidence) -> Culprit:
     return Culprit(
-        "link",
-        device,
-        port,
-        "a bad link: what it damages is sent again",
-        "low" if since_boot else "medium",
-        since_boot,
-        (fact,),
-        f"clean or replace the optics and the cable at {device} {port}".rstrip(),
-        f"{device} {port}".rstrip(),
+        kind="link",
+        device=device,
+        port=port,
+        what="a bad link: what it damages is sent again",
+        confidence="low" if since_boot else "medium",
+        since_boot=since_boot,
+        evidence=(fact,),
+        help=f"clean or replace the optics and the cable at {device} {port}".rstrip(),
+        seen_at=f"{device} {port}".rstrip(),
     )
 
 
@@ -876,11 +868,11 @@ def _dropped(fabric: RunningFabric, device: RunningDevice, port: str, priority: 
         evidence.append(CulpritEvidence(f"{neighbor.name} counts no pause as received", heard[0].origin))
         what = "a sender that ignores PFC"
         return Culprit(
-            "host",
-            neighbor.name,
-            neighbor.port,
-            what,
-            "high",
+            kind="host",
+            device=neighbor.name,
+            port=neighbor.port,
+            what=what,
+            confidence="high",
             since_boot=False,
             evidence=tuple(evidence),
             help=f"turn PFC on for priority {priority} on {neighbor.name}",
@@ -889,11 +881,11 @@ def _dropped(fabric: RunningFabric, device: RunningDevice, port: str, priority: 
         )
     if not heard:
         return Culprit(
-            "none",
-            device.name,
-            port,
-            "a headroom that is too short, or a peer that does not stop: only the peer shows which",
-            "low",
+            kind="none",
+            device=device.name,
+            port=port,
+            what="a headroom that is too short, or a peer that does not stop: only the peer shows which",
+            confidence="low",
             since_boot=False,
             evidence=tuple(evidence),
             help="capture what the peer counts of received pauses (ethtool -S)",
@@ -905,11 +897,11 @@ def _dropped(fabric: RunningFabric, device: RunningDevice, port: str, priority: 
         CulpritEvidence(f"{neighbor.name if neighbor else ''} counts them as received", heard[0].origin)
     )
     return Culprit(
-        "switch port",
-        device.name,
-        port,
-        "a headroom that is too short for its cable and its peer",
-        "medium",
+        kind="switch port",
+        device=device.name,
+        port=port,
+        what="a headroom that is too short for its cable and its peer",
+        confidence="medium",
         since_boot=False,
         evidence=tuple(evidence),
         help="compare cable length and headroom with lossless headroom",
