@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,12 @@ def test_tests_of_a_group_stay_in_one_process(request: pytest.FixtureRequest) ->
     """Else each process reads, plans and renders again what the tests of a group share."""
     if getattr(request.config.option, "loadgroup", False):
         assert request.node.nodeid.endswith("@architecture")
+
+
+@pytest.mark.parametrize("raw", [gzip.compress(b"captures")])
+def test_bytes_stay_out_of_the_ids_of_tests(request: pytest.FixtureRequest, raw: bytes) -> None:
+    """Processes collect in different seconds, and gzip writes the second: the ids would differ."""
+    assert request.node.name.removesuffix("@architecture").endswith("[raw]"), raw
 
 
 def test_packages_import_exactly_what_the_table_says() -> None:

@@ -118,7 +118,7 @@ def _archive() -> bytes:
 
 
 _REFUSED = [
-    (gzip.compress(_archive()), "a compressed file; unpack it"),
+    (gzip.compress(_archive(), mtime=0), "a compressed file; unpack it"),
     (_archive(), "an archive; unpack it (tar -xf)"),
     (b"PK\x03\x04\x14\x00", "an archive; unpack it (unzip)"),
     (
