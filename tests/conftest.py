@@ -59,6 +59,16 @@ def reference() -> Path:
     return REFERENCE
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Distribute by group without the work that grows with the square of the number of tests."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from tests.distribution import Distribution  # only where pytest-xdist is at work
+
+    return Distribution(config, log)
+
+
 def pytest_collection_finish() -> None:
     """Leave what was collected out of all collections of garbage to come."""
     gc.freeze()
