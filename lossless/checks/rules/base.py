@@ -1,9 +1,9 @@
-"""The interface of a rule: its module, and the violations and missing inputs that it yields.
+"""The interface of a rule: its module, the violations and missing inputs that it yields, and how violations are merged.
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``. Its docstring is its documentation and holds its metadata.
 Its function for each subject (``check``, or the name in :data:`~lossless.checks.rules.rule_rows.FUNCTIONS`) is a pure
-function of that subject. It yields a :class:`Violation` for each cause it finds and a :class:`MissingInput` where a
-value that it needs is unknown.
+function of that subject. It yields values of :class:`Violation`, one for each cause, and of :class:`MissingInput` for
+values that it needs and that are unknown.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Violation(NamedTuple):
 
     @property
     def total(self) -> int:
-        """The number of affected elements: ``places``, or without it that of ``elements``, at least 1."""
+        """The number of affected elements: ``places``; without it that of ``elements``, or 1 where they are empty."""
         return (len(self.elements) or 1) if self.places is None else self.places
 
     def certain_if(self, certain: bool) -> Violation:
@@ -63,7 +63,7 @@ class Violation(NamedTuple):
         return self if certain else self._replace(severity="warning", confidence="medium")
 
     def on_ports(self, *sets: PortSet) -> Violation:
-        """Return the violation with the ports of the given port sets as its affected elements."""
+        """Return the violation on the ports of port sets; ``elements`` names those of five switches of each set."""
         elements = tuple(name for ports in sets for name in ports.elements)
         return self._replace(elements=elements, places=places(sets))
 

@@ -1,4 +1,4 @@
-"""Counts of counters of a running device: since boot or a clear, or from an earlier capture to a later one.
+"""Counts of counters of a running device, since boot or a clear or between two captures; counter groups that are off.
 
 A difference is a lower bound of the events: a counter that was cleared between two captures, or has reached its
 ceiling, has counted at least that much. A counter that is smaller than before was reset, and its value is taken as from
@@ -51,7 +51,7 @@ class Count(NamedTuple):
         return self.window_of("boot or the last clear")
 
     def window_of(self, began: str) -> str:
-        """Return the period of a count from 0 at the event ``began``, such as ``its driver was loaded``, as text."""
+        """Return the period as text; ``began`` is the start of a single capture's counts: ``its driver was loaded``."""
         return "between the captures" if self.between else f"since {began}"
 
     def severity(self, grave: Severity, otherwise: Severity) -> Severity:

@@ -235,7 +235,7 @@ def _end(
 
 
 def tunnel_to_peer(device: Device) -> Origin | None:
-    """Return the origin of the tunnel of a dual ToR with PFC to its peer; None for other devices."""
+    """Return the origin of the tunnel of a dual ToR with PFC to its peer; None without such a tunnel."""
     if device.metadata.get("subtype") != "DualToR" or not device.view.lossless_sets:
         return None
     names = [name for name, _ in raw_rows(device, "TUNNEL")]

@@ -43,12 +43,12 @@ class Rule(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The summary and the sections, as ``lossless rule`` prints them."""
+        """The summary and the sections."""
         return f"{self.summary}.\n\n{self.documentation}"
 
     @property
     def page(self) -> str:
-        """The text of the rule below a heading with its code, name and severity."""
+        """The text of the rule below a heading with its code, name and severity, as ``lossless rule`` prints it."""
         return f"# {self.code} {self.name} ({self.severity})\n\n{self.text}"
 
     def to_data(self) -> dict[str, Json]:

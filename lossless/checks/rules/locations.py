@@ -21,7 +21,7 @@ def below(origin: Origin, *keys: str) -> Origin:
 
 
 def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[RelatedPlace, ...]:
-    """Return the related places of a finding, each once: without its own place, and values from presets or defaults."""
+    """Return the related places of a finding, each once: without its own place, presets, and origins without a path."""
     related: dict[Origin, RelatedPlace] = {}
     for origin, message in others:
         written = origin is not None and origin.path and origin.path != ("preset",)

@@ -45,7 +45,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
 
 RESTATES = ("SCM", "CFG004")
 """Codes and families that report a value that a schema refuses or that differs from the intent. They become information
-where another rule reports the effect on traffic at the same place."""
+where another rule reports the effect on traffic at the same place, and as severely."""
 
 DOUBLES = "HST009"
 """The rule that reports that a host differs from the intent.
@@ -85,7 +85,7 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
-    """Return the findings that no other replaces; a restatement (:data:`RESTATES`) of another becomes information."""
+    """Return the findings that no other replaces; restatements of one as severe become information."""
     spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }

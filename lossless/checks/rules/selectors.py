@@ -31,7 +31,7 @@ class RuleChoice(NamedTuple):
 
 @cache
 def codes_of(selector: str) -> Codes:
-    """Return the codes of the rules that a selector matches; empty where the selector is unknown."""
+    """Return the codes of the rules that a selector matches; empty where it matches none."""
     if selector == EVERY:
         return frozenset(RULES)
     code = code_of(selector)

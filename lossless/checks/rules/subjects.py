@@ -34,7 +34,7 @@ def computing_buffers(view: View) -> View:
 
 
 class Device:
-    """A deployed device: its rows as they are written, and the model that is built from them.
+    """A deployed device: its rows of CONFIG_DB, and the model that is built from them.
 
     ``intended`` is the switch of that name in an intent that is checked with it, None without one; ``without_rdma`` are
     the ports that are declared to carry no RDMA.
@@ -75,14 +75,14 @@ class Device:
 
     @cached_property
     def programmed(self) -> Programmed:
-        """The values that the daemons of the switch program from its rows, without queues and watchdogs."""
+        """The values that the daemons of the switch program from rows, without WRED profiles, queues and watchdogs."""
         from lossless.formats.sonic.effective.programmed import programmed
 
         return programmed(self.tables, self.switch, whole=False)
 
     @cached_property
     def bound_to_queues(self) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
-        """The names of the profile and scheduler bound to queues, by port, queue number and kind of object.
+        """The names of the profiles and scheduler bound to queues, by port, queue number and kind of object.
 
         They are those in effect once all rows are applied.
         """
@@ -93,7 +93,7 @@ class Device:
 
     @cached_property
     def conformity(self) -> ValidationResult:
-        """The result of validating the file against SONiC's YANG models, computed once for all rules of the schema."""
+        """The result of validating the file against SONiC's YANG models, computed once for all rules."""
         from lossless.formats.sonic.validate.conformity import validate
 
         return validate(self.tables.data)
@@ -122,7 +122,7 @@ OTHER_HWSKU = MissingInput(
 
 
 class IntendedHost(NamedTuple):
-    """A host as read, and the host of the intent; ``names`` are all hosts with the settings of the former."""
+    """A host as read, and the host of the intent; ``names`` are all with the same settings and intent."""
 
     have: HostQos
     want: HostQos

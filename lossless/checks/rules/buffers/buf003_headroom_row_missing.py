@@ -6,9 +6,9 @@ Subject: fabric
 
 ## What it does
 In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and cable length in
-the HWSKU's `pg_profile_lookup.ini`, by exact match. Ports without a match and without a lossless group that is
-configured by hand are an error. Where such a group is configured, the switch does not change it: a warning where it
-still names the profile of another speed or length, else only information. In an intent the next longer row is
+the HWSKU's `pg_profile_lookup.ini`, by exact match. Ports that are up, without a match and without a lossless group
+that is configured by hand, are an error. Where such a group is configured, the switch does not change it: a warning
+where it still names the profile of another speed or length, else only information. In an intent the next longer row is
 configured; the rule fires where there is none. BUF004 reports a missing length or `0m`, TOP003 a port that the switch
 does not have.
 

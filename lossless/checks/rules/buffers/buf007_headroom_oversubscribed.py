@@ -6,11 +6,12 @@ Subject: buffers
 
 ## What it does
 Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared headroom pool
-(`BUFFER_POOL` `xoff`), the sum is compared with its size: beyond a declared `headroom_oversubscription` it is a
-warning. Without a declared ratio it is only information, because many fabrics oversubscribe headroom on purpose.
-Headroom that leaves nothing of the chip to share is an error. So is, in the dynamic buffer model of NVIDIA chips, a
-port whose groups claim more of the shared pool than the chip lends one port. Where the switch computes headroom and
-pools itself, the computed values are added up; `over_subscribe_ratio` then sizes the shared headroom pool.
+(`BUFFER_POOL` `xoff`), the sum is compared with its size: beyond the declared `headroom_oversubscription`, or 1:1 in an
+intent without one, it is a warning. On a deployed switch without a declared ratio it is only information, because many
+fabrics oversubscribe headroom on purpose. Headroom that leaves nothing of the chip to share is an error. So is, in the
+dynamic buffer model of NVIDIA chips, a port whose groups claim more of the shared pool than the chip lends one port.
+Where the switch computes headroom and pools itself, the computed values are added up; `over_subscribe_ratio` then sizes
+the shared headroom pool.
 
 ## Why it breaks a lossless fabric
 Oversubscribed headroom is a bet that not all groups pause at once. An incast over a whole row loses the
@@ -70,7 +71,7 @@ _ROUNDING = 1.001
 
 
 def check(view: View) -> Results:
-    """Yield a violation per pool or set of ports whose headroom does not fit, or exceeds the declared ratio."""
+    """Yield a violation per pool or set of ports whose headroom does not fit, or exceeds the declared ratio or 1:1."""
     for sets in by_switch(view):
         for ports in sets:
             claim = claim_beyond_limit(ports)

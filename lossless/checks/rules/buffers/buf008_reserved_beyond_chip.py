@@ -78,7 +78,7 @@ def check(device: Device) -> Results:
 
 
 def _chip_bytes(switch: Switch) -> int | None:
-    """Return an upper bound of the chip's buffer in bytes: the larger of its known buffer and the largest pool."""
+    """Return an upper bound of the chip's bytes: the larger of its known buffer and the largest pool, or None."""
     chip = switch.profile.asic.buffer_bytes if switch.profile else None
     return max(filter(None, (chip, *(pool.size_bytes for pool in switch.qos.pools))), default=None)
 

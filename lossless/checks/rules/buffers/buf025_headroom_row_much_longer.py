@@ -6,9 +6,9 @@ Subject: intent
 ## What it does
 In the traditional buffer model `render` configures the length of the next longer row of the HWSKU for a cable without a
 row of its own, never of a shorter one. This rule looks in an intent for links whose row has more than twice the
-headroom that SONiC's own formula gives for the cable, and reports the unused buffer of each switch. Rows that are a
-little longer are normal in SONiC and are not reported. Chips for which SONiC has no formula, rows that the formula does
-not reproduce, and headroom that the intent states are left alone.
+headroom that SONiC's own formula gives for the cable, and reports the buffer that this leaves unused on a switch. Rows
+that are a little longer are normal in SONiC and are not reported. Chips for which SONiC has no formula, rows that the
+formula does not reproduce, and headroom that the intent states are left alone.
 
 ## Why it breaks a lossless fabric
 It does not: more headroom than a cable needs is safe. But the surplus is never used, and it is missing in the buffer

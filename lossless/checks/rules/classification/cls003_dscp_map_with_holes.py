@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per DSCP map of ports with PFC that names most DSCPs, or any with TC 0 paused, but not all.
 
-    What CLS001 reports is left out.
+    Missing entries that CLS001 reports are left out.
     """
     trusting = (ports for ports in device.view.lossless_sets if not ports.qos.trust_dot1p)
     for sets in grouped((id(ports.qos.dscp_to_tc), ports) for ports in trusting).values():

@@ -4,9 +4,9 @@ Severity: error
 Subject: intent, hosts
 
 ## What it does
-Looks at the two sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc`. A value that is
-itself a lossless DSCP, but whose upper six bits are not one, is reported as a confusion of units. It is an error unless
-the other source puts RDMA on a lossless DSCP. HST001 does not report such a value again.
+Looks at the sources of the ToS byte of RDMA packets: the hosts' `traffic_class`, `nccl.ib_tc`, and the traffic class of
+UCX. A value that is itself a lossless DSCP, but whose upper six bits are not one, is reported as a confusion of units.
+It is an error unless another source puts RDMA on a lossless DSCP. HST001 does not report such a value again.
 
 ## Why it breaks a lossless fabric
 The DSCP is the upper six bits of the byte: 26 is DSCP 6, and the switches serve it best effort. DSCP 26 is

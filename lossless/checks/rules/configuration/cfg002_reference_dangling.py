@@ -256,7 +256,7 @@ def _is_of_no_port(device: Device, table: str, key: str) -> bool:
 
 
 def port_of(key: str) -> str:
-    """Return the part of a row's key before the first ``|``: its port or ports."""
+    """Return the part of a row's key before the first ``|``: its port or ports, of a system port its host."""
     return key.partition("|")[0]
 
 

@@ -91,7 +91,7 @@ def _counts_marks(state: DeviceState) -> bool:
 
 
 def _kmax(device: RunningDevice, port: str, queue_number: int) -> int | None:
-    """Return the Kmax in bytes of a lossless queue that marks; None for any other queue."""
+    """Return the Kmax in bytes of a lossless queue that marks; None for any other queue, and where it is not set."""
     configured, lossless = device.ports.get(port), device.lossless.get(port)
     if (
         configured is None

@@ -95,7 +95,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def _meant(switch: SwitchConfiguration) -> Iterator[WredUse]:
-    """Yield WRED profiles of queues meant to be lossless: DCBX decides about PFC, or the pause has no effect yet."""
+    """Yield marking profiles of queues meant to be lossless: DCBX decides about PFC, or the pause has no effect yet."""
     intended = {cls.queue for cls in switch.read.intended}
     queues = [
         LosslessQueue(ports, group, number, queue)

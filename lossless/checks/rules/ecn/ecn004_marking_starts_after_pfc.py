@@ -98,7 +98,7 @@ def check(view: View) -> Results:
 
 
 def _ranked(view: View, ports: PortSet, marking: EcnMarking) -> tuple[tuple[float, ...], Violation] | None:
-    """Return the violation of one curve with its rank, None where Kmin is below what is held at XOFF in each case."""
+    """Return the violation of one curve with its rank, None where Kmin is below the bytes held at XOFF in each case."""
     reach = marking.trigger.threshold_bytes(1)
     if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
         # The egress holds more with more senders: a Kmin too high for all of them is too high for two.

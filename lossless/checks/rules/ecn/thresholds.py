@@ -36,7 +36,7 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
 
 
 def _distinct(of_switch: EcnMarkings, egress: PortSet) -> Iterable[EcnMarking | MissingInput]:
-    """Return the distinct ECN curves of one port set; priorities with the same curve and pause trigger count once."""
+    """Return the ECN curves of one port set, one for each curve and pause trigger, and the missing inputs."""
     distinct: dict[object, EcnMarking | MissingInput] = {}
     for priority in egress.qos.pfc.priorities:
         marking = of_switch.of(egress, priority)

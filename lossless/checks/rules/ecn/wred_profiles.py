@@ -113,7 +113,7 @@ def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:
 
 
 def in_reach(use: WredUse, curve: Curve) -> bool:
-    """Return whether a queue can grow to the Kmin of a curve; a curve that means "off" begins beyond the buffer."""
+    """Return whether a queue may grow to the Kmin of a curve; a curve that means "off" begins beyond the buffer."""
     begin, buffers = curve.min_bytes, [_buffer_bytes(ports.switch) for ports in use.sets]
     return begin is None or any(size is None or begin < size for size in buffers)
 

@@ -81,7 +81,7 @@ def check(device: RunningDevice) -> Results:
 
 
 def _on_priority_0_alone(nic: Nic) -> PlacedReading | None:
-    """Return the counter of packets sent on priority 0, if above 0 while those of other priorities are known and 0."""
+    """Return the counter of packets sent on priority 0, if above 0 while those known of others are 0; else None."""
     sent, received = (nic.parts(f"priority_{way}_packets", "priority") for way in ("tx", "rx"))
     others = [placed.number for counts in (sent, received) for number, placed in counts.items() if number]
     if not others or any(others) or 0 not in sent or not sent[0].number:

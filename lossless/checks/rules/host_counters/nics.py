@@ -3,7 +3,7 @@
 Counters of two files are never combined into one NIC: they may have been read at different times, or from different
 interfaces where neither file names one. With an earlier capture of the same interface, counters are the differences
 since then. A driver that is loaded again starts all its counters from 0. So where one counter is smaller than before,
-none is compared.
+none is compared, unless it can have begun again at the end of its 32 bits.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Nic:
     """The counters of one interface in one file; ``name`` is empty where the file does not name it.
 
     ``whole`` has the same counters since the driver was loaded. It is None where these counters run since then
-    themselves, because there is no earlier capture.
+    themselves, because there is no earlier capture to compare with.
     """
 
     def __init__(

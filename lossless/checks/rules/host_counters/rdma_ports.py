@@ -36,7 +36,7 @@ class RdmaPort(NamedTuple):
         return f"{self.host.name}:{self.device}:{self.number}"
 
     def counted(self, name: str) -> Count | MissingInput:
-        """Return the count of a hardware counter, since an earlier capture where there is one."""
+        """Return the count of a hardware counter, since an earlier capture where there is one, or its missing input."""
         return count_of(self.host, name, device=self.device, port=self.number)
 
     def amount(self, name: str, like: Count) -> int | None:
@@ -60,7 +60,7 @@ def rdma_ports(host: RunningDevice, *names: str) -> tuple[RdmaPort, ...]:
 
 
 def enabled_priorities(host: RunningDevice, point: str) -> frozenset[int] | None:
-    """Return the priorities for which a point of congestion control (``np``, ``rp``) is on, on any interface.
+    """Return the priorities for which a point of congestion control (``np``, ``rp``) is not off, on any interface.
 
     None without such a state, or where a capture does not have that of all priorities of an interface.
     """

@@ -91,7 +91,7 @@ class TrafficVerdict(NamedTuple):
     """The verdict on one traffic test.
 
     ``measured``, the expected range ``low`` to ``high`` and ``mark`` are in ``unit``; None where they are unknown.
-    ``note`` is the reason, or what explains the result. ``elements`` are the hosts or the device that were tested.
+    ``note`` is the reason or the explanation of the result. ``elements`` are the hosts or the device that were tested.
     """
 
     origin: Origin
@@ -173,7 +173,7 @@ class TrafficTest:
 
     @cached_property
     def wrong(self) -> tuple[int, PlacedReading] | None:
-        """The number of wrong values, and the first place of one; None where none is counted."""
+        """The largest count of wrong values, and the first place with one; None where none is counted."""
         counts = [*self.every("test_wrong"), *self.every("test_out_of_bounds")]
         bad = [
             (placed.reading.value, placed)
@@ -207,7 +207,7 @@ class TrafficTest:
 
     @cached_property
     def _factor(self) -> float | None:
-        """Return busbw by algbw at the largest size."""
+        """Return busbw divided by algbw at the largest size that has both; None without one."""
         for bus in reversed(self.every("test_bus")):
             for algorithmic in self.every("test_algorithmic"):
                 if algorithmic.reading.identity == bus.reading.identity:
@@ -251,7 +251,7 @@ class TrafficTest:
         return bool(self.every("test_sockets"))
 
     def adapters(self, host: str) -> tuple[str, ...]:
-        """Return the NICs that the log says that a host used, or any host where it names none for this one."""
+        """Return the NICs of a host in the log, or those of all hosts where it names none for this one."""
         logged = [
             (placed.part("host"), placed.part("device") or "")
             for placed in self.logged("link_layer")
@@ -284,7 +284,7 @@ class TrafficTest:
 
 
 def traffic_tests(fabric: RunningFabric) -> tuple[TrafficTest, ...]:
-    """Return the traffic tests in all captures, in the order of devices, files and places."""
+    """Return the traffic tests with results in all captures, in the order of devices, files and places."""
     tests = []
     for device in fabric.devices:
         readings = device.state.every(*_READ)
@@ -316,7 +316,7 @@ def _adapters(fabric: RunningFabric, test: TrafficTest, host: str) -> _Adapters 
 
 
 def _captured_rates(device: RunningDevice) -> dict[str, float]:
-    """Return the rate of each RDMA device of a host in Gb/s, of its active ports."""
+    """Return the rate of each RDMA device of a host in Gb/s, of its ports that are active or of unknown state."""
     rates: dict[str, float] = {}
     for placed in device.state.named("rate", "device", "port"):
         name, port = placed.part("device") or "", placed.part("port") or ""
@@ -440,7 +440,7 @@ def _above(test: TrafficTest) -> str:
 
 
 def _explained(test: TrafficTest, adapters: _Adapters) -> str:
-    """Return causes of a low bandwidth that the output itself shows."""
+    """Return the first cause of a low bandwidth that the output itself shows, as text; empty without one."""
     gpus = test.size / len(test.hosts)
     if test.by_sockets:
         return "; the log shows NET/Socket: TCP carried it, not RDMA"

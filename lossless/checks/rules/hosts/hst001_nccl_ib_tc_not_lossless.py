@@ -4,13 +4,13 @@ Severity: error
 Subject: intent, hosts
 
 ## What it does
-Reads both sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc` (NCCL_IB_TC). One source
-with a lossless DSCP is enough; with several lossless classes, a DSCP of any of them. Where neither is set, RDMA leaves
-on DSCP 0. CLS006 reports a value that looks like a DSCP instead of a ToS byte.
+Reads the sources of the ToS byte of RDMA packets: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC), and the
+traffic class of UCX. One source with a lossless DSCP is enough; with several lossless classes, a DSCP of any of them.
+Where none is set, RDMA leaves on DSCP 0. CLS006 reports a value that looks like a DSCP instead of a ToS byte.
 
-The files of a host that was read may have only one of the two sources, while the other is unknown: a lossy value is
-then a warning. Without a switch or an intent, a host is checked against its own map: the DSCPs of the priorities with
-PFC on its NICs.
+The files of a host that was read may have only one of `traffic_class` and NCCL_IB_TC, while the other is unknown: a
+lossy value is then a warning. Without a switch or an intent, a host is checked against its own map: the DSCPs of the
+priorities with PFC on its NICs.
 
 ## Why it breaks a lossless fabric
 NCCL's default leaves the byte at 0. The whole fabric may be lossless for DSCP 26 while every gradient is sent best

@@ -108,7 +108,7 @@ def _traffic_classes_disagree(
 
 
 def _severity(wrong: Marking, right: Marking) -> Severity | None:
-    """Return the severity on a host that was read: ``error`` for the driver's source, ``info`` beside a right one."""
+    """Return the severity on a host that was read: ``error`` for the driver's source, ``info`` beside it, or None."""
     if wrong.name == DRIVER:
         return "error"
     return "info" if right.name == DRIVER else None

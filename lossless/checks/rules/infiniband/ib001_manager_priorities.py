@@ -5,7 +5,7 @@ Subject: subnet
 
 ## What it does
 Compares the priorities of the subnet managers with their declared roles: the master must have the highest, and alone.
-Reports where no other manager is on standby, and where all run on the host of the master; UFM manages its own standby.
+Reports where there is no other manager, and where all run on the host of the master; UFM manages its own standby.
 
 ## Why it breaks a lossless fabric
 Managers choose the master by priority, and by the lower GUID where priorities are equal. A standby that outranks the

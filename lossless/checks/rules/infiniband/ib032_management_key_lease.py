@@ -4,7 +4,8 @@ Severity: warning
 Subject: subnet
 
 ## What it does
-Compares `m_key_lease_period` with `sweep_interval`, and looks for a protection level or a lease without a key.
+Compares `m_key_lease_period` with `sweep_interval`, and looks for a protection level or a lease without a key. A key
+without a lease is information.
 
 ## Why it breaks a lossless fabric
 A port whose key was tried wrongly starts a timer of the lease, which only sweeps reset. Where sweeps are rarer than

@@ -4,7 +4,7 @@ Severity: warning
 Subject: subnets
 
 ## What it does
-Compares the prefixes of all subnets that are checked together, those of the default included.
+Compares the prefixes of all subnets of intents that are checked together; a subnet without one has the default.
 
 ## Why it breaks a lossless fabric
 The prefix is the upper half of every address. Addresses do not distinguish two subnets with the same one: a host with

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per switch whose oversubscription exceeds the declared ratio.
+    """Yield a violation per switch whose oversubscription exceeds the declared ratio, else one for two halves of hosts.
 
     Tori are left out, and of topologies that are listed link by link the tiers.
     """

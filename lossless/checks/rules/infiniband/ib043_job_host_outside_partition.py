@@ -5,7 +5,7 @@ Subject: subnet
 
 ## What it does
 Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or
-more hosts that are limited members, are errors. Hosts that are full members of another partition belong to another
+more ports that are limited members, are errors. Hosts that are full members of another partition belong to another
 tenant, and are not reported where no place is stated (NCCL_IB_PKEY), as long as the partition has any compute host.
 
 ## Why it breaks a lossless fabric
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where hosts are outside the jobs' partition, and where several are limited members of it."""
+    """Yield a violation for host ports outside the jobs' partition, and for several that are limited members of it."""
     wanted = wanted_key(subnet)
     if wanted is None:
         return

@@ -107,7 +107,7 @@ def _out_of_range(setting: ManagerSetting) -> Iterator[Violation]:
 
 
 def _devices(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
-    """Yield a violation where a list names devices that no compute host has: by their beginning, after ``=`` whole."""
+    """Yield a violation where a list names devices that no compute host has: by their beginning, of UCX whole."""
     if setting.key not in ("NCCL_IB_HCA", "UCX_NET_DEVICES") or setting.text.startswith("^"):
         return
     computing = {host.name for host in hosts(subnet).values() if host.role == "compute"}

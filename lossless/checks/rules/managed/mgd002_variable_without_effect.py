@@ -81,7 +81,7 @@ _OF_SOCKETS = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
 
 
 def check(view: View) -> Results:
-    """Yield a violation for each variable that no software on this network reads."""
+    """Yield a violation per variable without effect on its network, that takes jobs off it, or out of range."""
     managed = view.fabric.managed
     if managed is None:
         return

@@ -5,10 +5,10 @@ Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself
-only its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC ignores.
-Where none does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked. Neither
-is it of a host that pauses nothing and shows no RDMA in any file, whatever the switch at its port pauses.
+Looks for `hosts.trust: pcp` where a lossless class has another priority than 0. Of a host that was read by itself only
+its own files are known: it is an error where a job or the driver sets a DSCP, which such a NIC ignores. Where none
+does, RDMA may carry VLAN tags with an egress map, a design that works, and the rule is not checked. Neither is it of a
+host that pauses nothing and shows no RDMA in any file, even if the switch at its port pauses.
 
 ## Why it breaks a lossless fabric
 A routed RoCEv2 packet has no VLAN tag, and a NIC that classifies by tags puts untagged packets into priority 0. Its

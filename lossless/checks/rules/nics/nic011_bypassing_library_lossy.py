@@ -4,9 +4,9 @@ Severity: error
 Subject: intent, hosts
 
 ## What it does
-Checks the libraries that an intent declares for its jobs and whose queue pairs bypass the kernel: NCCL's GPU-initiated
-networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte of a lossless DSCP of
-its own; NCCL's falls back to `nccl.ib_tc`. The hosts' `traffic_class` does not reach them.
+Checks the libraries of jobs, declared in an intent or found in files of a host, whose queue pairs bypass the kernel:
+NCCL's GPU-initiated networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte
+of a lossless DSCP of its own; NCCL's falls back to `nccl.ib_tc`. The hosts' `traffic_class` does not reach them.
 
 ## Why it breaks a lossless fabric
 The driver's traffic class is written into queue pairs as the kernel makes them. Those made through DEVX bypass it and

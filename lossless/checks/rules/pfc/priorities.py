@@ -1,4 +1,4 @@
-"""Shared by the PFC rules: the priorities that a port pauses, and those that it has lossless buffers for."""
+"""Shared by rules: priorities and classes that ports pause or have lossless buffers for, and ports in service."""
 
 from __future__ import annotations
 

@@ -5,10 +5,10 @@ Confidence: medium
 Subject: device
 
 ## What it does
-Multiplies `cir` and `pir` of schedulers in use by 8 and compares with the fastest port they are used on. A
-guaranteed rate (`cir`) above it is a warning. A limit (`pir`) above it that would fit as bits per second reads
-as one: a warning on a queue with strict scheduling, which it was to keep in bounds, otherwise a note, because it
-then does nothing. Larger limits mean "none", and limits in packets are not checked.
+Multiplies `cir` and `pir` of schedulers in use by 8 and compares with the fastest port they are used on. A guaranteed
+rate (`cir`) above it is a warning. A limit (`pir`) above it that would fit as bits per second reads as one: a warning
+on a queue with strict scheduling, which it was to keep in bounds, otherwise information, because it then does nothing.
+Larger limits mean "none", and limits in packets are not checked.
 
 ## Why it breaks a lossless fabric
 A rate in bits is eight times the intended one. A strict queue with an intended 80 % of the link has all of it, and the

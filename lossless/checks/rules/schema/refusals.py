@@ -34,7 +34,7 @@ _ELSEWHERE = "in part of a configuration such rows may lie in another file"
 class RefusalCause(NamedTuple):
     """The problems of one mistake in a file, in the order of their places.
 
-    ``who`` names the program that refuses them, if it is not SONiC.
+    ``who`` is a text in place of that on the programs that refuse them.
     """
 
     message: str
@@ -215,5 +215,5 @@ def _who_refuses(cause: RefusalCause) -> str:
 
 
 def _confidence(validation: ValidationResult) -> Confidence | None:
-    """Return medium for a known release other than master: the facts are those of the models on master."""
+    """Return medium for a known release other than master, else None: the facts are those of the models on master."""
     return "medium" if validation.context.release not in (None, "master") else None

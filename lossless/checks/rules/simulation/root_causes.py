@@ -206,7 +206,7 @@ def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:
 
 
 def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
-    """Return the profile of the priority group that the simulated class is counted in, lossy ones included."""
+    """Return the profile of the simulated class's priority group, a lossy one too; None without one."""
     ports = _port(run, spot)
     number = ports.qos.group_of(run.priority) if ports else UNREADABLE
     if ports is None or number == UNREADABLE:

@@ -48,7 +48,7 @@ def is_global(row: ArsRow) -> bool:
 
 
 def adaptive_routing(device: Device) -> str:
-    """Return the unit for which a device chooses paths by load: ``per packet``, ``per flowlet``, both, or ``off``."""
+    """Return the unit for which a device chooses paths by load, such as ``per packet``, several of them, or ``off``."""
     profiles = list(ars_rows(device, PROFILE))
     users = list(ars_rows(device, *INTERFACES, *NEXT_HOPS))
     if not profiles or not (users or any(map(is_global, profiles))):

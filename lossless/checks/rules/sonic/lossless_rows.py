@@ -122,7 +122,7 @@ def _lacks_what_a_row_binds(device: Device, key: str, name: str, number: int) ->
 
 
 def lacks_headroom(device: Device, name: str, group: int) -> bool:
-    """Return whether a group of a port is programmed without headroom, even where its row names a profile."""
+    """Return whether a port's group is known to be programmed without headroom, even if its row names a profile."""
     state = device.programmed
     if name in state.undecided or name not in state.ports:
         return False

@@ -8,7 +8,7 @@ ports have tens to hundreds of both. What counts as a receiver that does not dra
   duration that the switch counts, else at most so by frames of the longest pause each, and that sent less than line
   rate in the rest of the time;
 - without that time: a port that received at least :data:`LEAST_PAUSES` pauses, and :data:`FAR_ABOVE` times the median
-  of the ports beside it.
+  of the ports beside it, or at which the watchdog detected storms.
 
 Where no host pauses its switch, pauses that lead around a cycle have no culprit: the cycle is the answer. An egress at
 line rate without pauses from its host is an incast. Links are rated by frames with a wrong CRC, and by codewords that
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state import PlacedReading
 
 Kind = Literal["host", "NIC", "link", "switch port", "workload", "cycle", "none"]
-"""What is at fault. ``none``: pauses of a storm were seen, and the captures do not show where they come from."""
+"""The kind of a culprit. ``none``: pauses or losses were seen, and the captures do not show their cause."""
 
 SLOW_SHARE = 0.01
 """Share of the time (ours) from which a host that pauses its switch is a slow receiver."""
@@ -86,12 +86,12 @@ class CulpritEvidence(NamedTuple):
 
 
 class Culprit(NamedTuple):
-    """The answer to who did it: a kind, the device and port that most evidence points to, and how sure that is.
+    """The device and port that most evidence points to, the kind of the culprit, and the confidence.
 
-    ``port`` is empty where only the device is known; ``seen_at`` is the port of a switch at which it was seen (``leaf3
-    Ethernet36``). ``since_boot``: counts of one capture, which may be of any day. ``evidence`` begins with the
-    strongest fact, ``against`` are facts that contradict, ``missing`` are captures that would make the answer surer.
-    ``weight`` orders answers: the pauses that a culprit sent.
+    ``port`` is empty where only the device is known; ``seen_at`` is the port at which it was seen (``leaf3
+    Ethernet36``), if known. ``since_boot``: counts of one capture, which may be of any day. ``evidence`` begins with
+    the strongest fact, ``against`` are facts that contradict, ``missing`` are captures that would make the answer
+    surer. ``weight`` orders answers: the pauses that were counted of a culprit.
     """
 
     kind: Kind
@@ -175,7 +175,7 @@ class _PausingPort(NamedTuple):
 
 
 def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
-    """Return what the captures say of the cause of pauses and losses, the strongest evidence first; empty if nothing.
+    """Return the culprits of pauses and losses by the captures, those of most pauses first; empty without any.
 
     Hosts that pause their switches come first. Where there are none, it is the cycle, the workload or the switch that
     pauses come from. Links that damage frames, and ports that dropped, follow.
@@ -196,7 +196,7 @@ def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
 
 
 def _shown(found: Sequence[Culprit]) -> Sequence[Culprit]:
-    """Return the answers that name a cause; without one only the heaviest that says what no capture shows."""
+    """Return the answers that name a cause; without one only the heaviest of the others."""
     causes = [culprit for culprit in found if culprit.kind != "none"]
     return causes or sorted(found, key=lambda culprit: -culprit.weight)[:1]
 
@@ -213,7 +213,7 @@ def _each_once(found: Iterable[Culprit]) -> Iterator[Culprit]:
 def _pauses(
     fabric: RunningFabric,
 ) -> Mapping[str, Sequence[tuple[RunningDevice, str, Mapping[str, Count]]]]:
-    """Return the counts of each port of a switch, by priority: pauses received and sent, and storms."""
+    """Return pauses received and sent, and storms, of each port of a switch, by priorities that counted any."""
     found: dict[str, list[tuple[RunningDevice, str, Mapping[str, Count]]]] = {}
     for device in fabric.devices:
         counts: dict[tuple[str, str], dict[str, Count]] = {}
@@ -233,7 +233,7 @@ def _pauses(
 
 
 def _neighbor(walk: PauseWalk, device: RunningDevice, port: str) -> Neighbor | None:
-    """Return the neighbor at a port; one of unknown kind is a switch by its captures, or by the name of its port."""
+    """Return the neighbor at a port or None; one of unknown kind is a switch by its captures, or its port's name."""
     neighbor = walk.neighbor(PausedPort(device, port))
     if neighbor is None or neighbor.to_host is not None:
         return neighbor
@@ -247,7 +247,7 @@ def _window(since_boot: bool) -> str:
 
 
 def _receivers(fabric: RunningFabric, walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
-    """Yield the hosts, or what else is connected, whose ports pause their switches."""
+    """Yield the hosts, or other connected devices, that pause their switches."""
     for beside in grouped((port.device.name, port) for port in ports).values():
         for port in beside:
             said = None if port.faces_switch else _does_not_drain(port, beside, ports)
@@ -258,7 +258,7 @@ def _receivers(fabric: RunningFabric, walk: PauseWalk, ports: Sequence[_PausingP
 def _does_not_drain(
     port: _PausingPort, beside: Sequence[_PausingPort], ports: Sequence[_PausingPort]
 ) -> str | None:
-    """Return by what the neighbor of a port is a receiver that does not drain, as words; None where it drains."""
+    """Return the sign that the neighbor of a port is a receiver that does not drain, as text; None without one."""
     known = port.neighbor is not None
     others = [
         other.received
@@ -333,7 +333,7 @@ def _is_full(port: _PausingPort, paused: float) -> bool:
 
 
 def _egress_bps(device: RunningDevice, port: str) -> float | None:
-    """Return the rate at which a port sent between the captures; None where bytes or time are not known."""
+    """Return the rate in bit/s at which a port sent between the captures; None where bytes or time are not known."""
     sent, time_s = count_of(device, "out_bytes", port=port), _elapsed_s(device)
     if not isinstance(sent, Count) or not sent.between or time_s is None:
         return None
@@ -387,7 +387,7 @@ def _at_switch(port: _PausingPort, said: str) -> Iterator[CulpritEvidence]:
 
 
 def _nic_of(walk: PauseWalk, neighbor: Neighbor, port: _PausingPort) -> Nic | None:
-    """Return the captured NIC at the other end of a port: by its name, else the only one, or the one that sent as many.
+    """Return the captured NIC at a port's other end by its name, else the only one or one that sent as many, or None.
 
     An intent calls the ports of a host ``port1``, ``port2``; its NICs have the names of interfaces.
     """
@@ -409,7 +409,7 @@ def _sent(nic: Nic, priority: str) -> int | None:
 
 
 def _of_nic(nic: Nic, priority: str) -> Iterator[CulpritEvidence]:
-    """Yield what a NIC counted of its pauses and of the reasons for them."""
+    """Yield the counts of a NIC's pauses and of the reasons for them, as evidence."""
     placed = nic.parts("pfc_tx", "priority").get(int(priority))
     if placed is not None and placed.number is not None:
         lasted = nic.parts("pfc_tx_us", "priority").get(int(priority))
@@ -721,7 +721,7 @@ def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPo
 
 
 def _full(device: RunningDevice, own: Sequence[_PausingPort]) -> list[tuple[_PausingPort, str, Origin]]:
-    """Return the ports that send at line rate, each with its words: between the captures, else in the last poll."""
+    """Return the ports that send at line rate, or stand out, each as text: between captures, else in the last poll."""
     found = []
     rated = [
         port for port in own if port.speed_bps is not None and _egress_bps(device, port.name) is not None

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 STORMED = "stormed"
 _LLDP_TABLE = ("lldp_device", "lldp_port", "lldp_port_description")
 _LLDP_ROW = ("lldp_rem_sys_name", "lldp_rem_port_id", "lldp_rem_port_desc")
-"""What ``show lldp table`` and APPL_DB have of a neighbor: its name, the identifier and the description of its port."""
+"""The readings of a neighbor in ``show lldp table`` and APPL_DB: its name, its port's identifier and description."""
 _MAC = re.compile(r"(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}")
 SWITCH_PORT = re.compile(r"Ethernet ?[0-9]|swp[0-9]|etp[0-9]|Eth[0-9]|[a-z]{2}-[0-9]")
 """The beginning of port names of SONiC, EOS, NVUE, vendors' aliases, NX-OS and Junos; interfaces of Linux have none."""
@@ -40,7 +40,7 @@ _ANY_TIME = MissingInput(
 
 
 class PausedPort(NamedTuple):
-    """A port that receives pauses of a priority."""
+    """A port of a device; in a walk, one that receives pauses of its priority."""
 
     device: RunningDevice
     port: str
@@ -226,7 +226,7 @@ class PauseWalk:
         return False
 
     def neighbor(self, at: PausedPort) -> Neighbor | None:
-        """Return the neighbor at a port: of an intent, else of the configuration, else the one that LLDP heard."""
+        """Return the neighbor at a port by an intent, else by the configuration, else by LLDP; None without any."""
         declared = self._neighbors.get((at.device.name, at.port))
         return declared or _configured_neighbor(at) or self._heard_neighbor(at)
 

@@ -191,7 +191,7 @@ def _of_host(walk: PauseWalk, source: PauseSource, priority: str) -> _Verdict:
 
 
 def _sent_by(walk: PauseWalk, source: PauseSource, priority: str) -> str:
-    """Return the count of pauses that the NICs of a host sent, as words; empty where it was not captured."""
+    """Return the count of pauses that the NICs of a host sent, as words; empty where no capture has it."""
     host = walk.device(source.name)
     if host is None:
         return ""

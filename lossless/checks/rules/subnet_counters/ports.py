@@ -111,12 +111,12 @@ def _widest(named: Iterable[_Named]) -> dict[str, PlacedReading]:
 
 
 def _width(placed: PlacedReading) -> int:
-    """Return the maximum of a counter, -1 where its value is not known."""
+    """Return the maximum of a counter, 0 where it has none, -1 where its value is not known."""
     return -1 if placed.number is None else placed.reading.ceiling or 0
 
 
 def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | MissingInput:
-    """Return the amount of a counter; ibqueryerrors does not print one that is below its threshold."""
+    """Return the amount of a counter, or its missing input; ibqueryerrors prints none that is below its threshold."""
     if placed.number is None:
         return MissingInput(f"the captures do not say the value of {printed(placed)}")
     if earlier is None or earlier.number is None:

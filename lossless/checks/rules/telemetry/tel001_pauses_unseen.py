@@ -6,8 +6,8 @@ Subject: intent, device
 
 ## What it does
 On a switch with PFC, checks the counter groups of pauses (`PORT`) and of queue depth and drops (`QUEUE`): one that is
-switched off, or polled less than every 10 s. A group without a row is switched on by the device itself. In an intent,
-checks `telemetry: off` and an `interval` above 10 s; an intent without telemetry is not checked.
+switched off, or polled less often than every 10 s. A group without a row is switched on by the device itself. In an
+intent, checks `telemetry: off` and an `interval` above 10 s; an intent without telemetry is not checked.
 
 ## Why it breaks a lossless fabric
 A fabric that pauses does not fail, it slows down: no link is down and nothing is dropped. Pauses last microseconds to

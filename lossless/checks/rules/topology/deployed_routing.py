@@ -32,7 +32,7 @@ UNJOINED = (
 
 
 def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
-    """Yield why tiers of linked switches are unknown: no type that has a tier, types that contradict each other."""
+    """Yield the reasons for unknown tiers of linked switches: types without a tier, types in contradiction."""
     types = {name: routing.devices[name].device_type or "" for name in routing.tierless}
     contradicting = [
         name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE
@@ -81,7 +81,7 @@ def no_up_down_path(near: str, far: str) -> str:
 class DeployedRouting(NamedTuple):
     """The switches of several files and the links between them. ``tierless`` are those with links and no known tier.
 
-    ``devices`` are those with a file, by name; ``joined``: at least two of them are linked.
+    ``devices`` are those with a file, by name; ``joined``: one of them has a link to another switch.
     """
 
     devices: dict[str, DeviceSummary]

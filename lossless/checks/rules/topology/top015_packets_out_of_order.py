@@ -115,7 +115,7 @@ def check(view: View) -> Results:
 
 
 def _known(view: View) -> Mapping[str, PacketReorder | None]:
-    """Return the known reordering of each kind of NIC, by the name of its profile."""
+    """Return the reordering of each kind of NIC, None where it is unknown, by the name of its profile."""
     nics = [host.nic for host, _ in view.host_kinds if host.nic is not None]
     return {nic.name: nic.reorder for nic in nics}
 

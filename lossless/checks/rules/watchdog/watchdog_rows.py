@@ -1,4 +1,4 @@
-"""Shared by the watchdog rules: the limits of orchagent, and watchdogs grouped by equal settings."""
+"""Shared by the watchdog rules: watchdogs grouped by equal settings, dead times, and default poll intervals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _STEP_MS = 200
 _STEP_PORTS = 32
 LONGER = "longer if pauses go on: each resets restoration"
-"""What a note says beside a sum with the restoration time."""
+"""The words of a note beside a sum with the restoration time."""
 _INTENT_KEYS = {"detection_time": "detection", "restoration_time": "restoration", "action": "action"}
 
 
@@ -45,7 +45,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dead_ms(self) -> int | None:
-        """For how long a storm leaves a queue dead for a sender at least; see :func:`dead_ms`."""
+        """The least time for which a storm leaves a queue dead for a sender, or None; see :func:`dead_ms`."""
         return dead_ms(self.watchdog, self.poll_ms)
 
     @property
@@ -106,7 +106,7 @@ class WatchdogRows(NamedTuple):
 
 
 def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
-    """Return for how long a storm leaves a queue dead for a sender at least, None where the watchdog does not act.
+    """Return the least time for which a storm leaves a queue dead for a sender; None where the watchdog does not act.
 
     Detection and one poll, and with action drop restoration: action forward delivers again after detection. The storm
     is one that has ended when the watchdog triggers: restoration is a time without pauses, and each later pause resets
