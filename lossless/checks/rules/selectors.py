@@ -23,7 +23,7 @@ _EXACT = 1_000
 
 
 class RuleChoice(NamedTuple):
-    """The rules to run: the selected ones, or all where none is selected, without the ignored ones."""
+    """The selectors of the rules to run, all rules without one, and of those to ignore; :func:`chosen` weighs them."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

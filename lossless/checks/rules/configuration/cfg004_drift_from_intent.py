@@ -9,11 +9,11 @@ Where an intent is checked together with the file of one of its switches, compar
 settings of the dynamic buffer model, poll interval, counters, trimming, the maps of the switch and of its tunnel, and
 for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog, queues, groups and buffer profiles.
 Each row that differs is one finding for all its ports. Maps and profiles are compared by their content and not by their
-names. A file without any QoS is a base for rendering and no drift; of a switch of another HWSKU only that difference is
-reported. Differences that other rules report are left to them: a missing watchdog, a lossless queue without marking, a
-cable that is configured too short, PFC on ports that the intent does not use. The classes of the switch are those that
-its intent declares. A file without a hostname, such as `leaf1/qos.json`, belongs to the switch with the name of its
-folder.
+names. A file without any QoS is a base for rendering and no drift; of a switch of another HWSKU or buffer model only
+that difference is reported. Differences that other rules report are left to them: a missing watchdog, a lossless queue
+without marking, a cable that is configured too short, PFC on ports that the intent does not use. The classes of the
+switch are those that its intent declares. A file without a hostname, such as `leaf1/qos.json`, belongs to the switch
+with the name of its folder.
 
 Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
 a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom, a port

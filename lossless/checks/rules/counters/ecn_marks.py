@@ -24,7 +24,7 @@ _SINCE_A_CLEAR = MissingInput("ECN marks count since a clear, and peaks of queue
 
 
 class UnmarkedPeak(NamedTuple):
-    """A peak of a queue above its Kmax in bytes, and the count of its marks, which is 0."""
+    """A peak of a queue above its Kmax (``kmax``, in bytes), and the count of its marks, which is 0."""
 
     device: RunningDevice
     reading: PlacedReading

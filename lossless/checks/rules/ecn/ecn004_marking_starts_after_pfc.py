@@ -8,8 +8,8 @@ Compares Kmin of each marking queue with the bytes at which the priority groups 
 egress and XOFF at ingress, so both directions are calculated, with T(m) = alpha B / (1 + alpha m), B the shared pool
 without headroom, as it is written or as the switch computes it:
 
-- several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin above
-  that of the most senders the switch has is an error, Kmin above that of two a warning;
+- several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin at or above
+  that of the most senders the switch has is an error, at or above that of two a warning;
 - one port to several congested egresses: the group may hold n x Kmin while nothing is marked. Kmin above half
   of T(1), which two egresses reach, is a warning;
 - on a switch with two ports that pause, one to the other: Kmin at T(1) or above is a warning.

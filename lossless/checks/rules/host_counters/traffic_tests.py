@@ -368,7 +368,7 @@ def _collective(fabric: RunningFabric, test: TrafficTest, share: float) -> Traff
 
 
 def _not_comparable(test: TrafficTest) -> str:
-    """Return why the bandwidth of a collective cannot be compared with NICs, empty where it can."""
+    """Return the reason why a collective's bandwidth cannot be compared with NICs; empty where it can."""
     if any(len(hosts) > 1 for hosts in test.ranks.values()):
         return "several hosts have the same rank: each process ran by itself (nccl-tests built without MPI=1)"
     if not test.hosts:
@@ -507,7 +507,7 @@ _PAIR_HELP = (
 
 
 def _port_rate(fabric: RunningFabric, test: TrafficTest, name: str) -> float | str:
-    """Return the rate of the tested port in Gb/s, or why it is unknown."""
+    """Return the rate of the tested port in Gb/s, or the reason why it is unknown."""
     rates = _captured_rates(test.device)
     if name in rates:
         return rates[name]

@@ -78,7 +78,7 @@ OWN_PRIORITY = 0
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per other subnet manager that outranks or equals the master, and where there is no other.
+    """Yield a violation per subnet manager that outranks or equals the master, and where none is on another host.
 
     UFM manages a standby of its own, and the files of a deployed manager do not show the others.
     """

@@ -81,7 +81,7 @@ _NO_LIMIT = 255
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per service level in use without a lane, or with one that has no weight.
+    """Yield a violation per service level in use without a lane or weight, and for levels that others can starve.
 
     Of torus-2QoS it is one per kind of port with lanes without weight.
     """

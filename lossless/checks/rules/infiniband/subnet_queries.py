@@ -175,7 +175,7 @@ def links(subnet: Subnet) -> tuple[SubnetLink, ...]:
 
 
 def hosts_in(subnet: Subnet, partition: Partition) -> set[str]:
-    """Return the names of the hosts that have a port in a partition, as far as hosts are known."""
+    """Return the names of known hosts with a port in a partition; ``SELF``, the manager's own entry, does not count."""
     names = {member.hca for member in partition.members}
     guids = {member.guid for member in partition.members} - {None}
     for_all = any(member.word in ("ALL", "ALL_CAS") for member in partition.members)

@@ -101,7 +101,7 @@ def check(view: View) -> Results:
 
 
 def _leaves(variable: Variable, network: CloudNetwork) -> str | None:
-    """Return why a variable takes jobs off their network, None where it does not."""
+    """Return the reason why a variable takes jobs off their network, None where it does not."""
     name, value = variable.name, variable.value
     if name == "NCCL_IB_DISABLE" and value != "0":
         return "NCCL's InfiniBand transport is off, and jobs use sockets"

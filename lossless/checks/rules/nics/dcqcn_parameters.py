@@ -26,7 +26,8 @@ class HostDcqcn:
     def at(self, *names: str) -> Origin:
         """Return the origin of the first of the named parameters that was set; that of DCQCN where none was.
 
-        In an intent these are the stated ones; on a host that was read, those that differ from the NIC's defaults.
+        In an intent these are the stated ones; on a host that was read, those that differ from the NIC's defaults,
+        or all that were read where none differs.
         """
         dcqcn = self.host.dcqcn
         written = [name for name in names if name in dcqcn.stated]

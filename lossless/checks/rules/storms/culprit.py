@@ -45,11 +45,11 @@ SLOW_SHARE = 0.01
 LEAST_PAUSES = 10_000
 """Pauses (ours) from which traffic may have stopped where the time is not known: at 400G they last up to 0.84 s."""
 FAR_ABOVE = 100
-"""How many times (ours) the median of the ports beside it a port has to have received; where the time is unknown."""
+"""The multiple (ours) of the median of the ports beside it that a port has to receive; where the time is unknown."""
 _FEW_PAUSES = 1_000
 """Pauses below which a share of the time that they only bound proves nothing."""
 _ABOVE_NEXT = 10
-"""How many times any other port a port has to have received, where its neighbor is not known."""
+"""The multiple of the pauses of any other port that a port has to receive, where its neighbor is not known."""
 _PAUSE_BITS = 65_535 * 512
 """Bit times of the longest pause that one frame asks for (IEEE 802.3-2018, annex 31B: quanta of 512 bit times)."""
 _SHORTEST_STORM_S = 0.1
@@ -61,7 +61,7 @@ _LINE_RATE = 0.9
 _BUSY = 0.2
 """Least average part of line rate of the one egress that is an outlier where traffic came for some of the time only."""
 _AS_MANY = 0.1
-"""How far the counts at both ends of a link may differ: they are not read at one instant."""
+"""The share by which the counts at both ends of a link may differ: they are not read at one instant."""
 _STALLED_PERCENT = 10
 """Share of the last second from which a stalled bus is a reason for pauses (Linux mlx5/counters.rst @16f448d: the
 counters are percentages of it)."""
@@ -447,7 +447,7 @@ def _own_signs(nic: Nic) -> tuple[tuple[str, str], ...]:
 
 
 def _spread(start: _PausingPort, ports: Sequence[_PausingPort]) -> Iterator[CulpritEvidence]:
-    """Yield the switches to which the pauses went on, each once, along links that are known."""
+    """Yield the switches that passed the pauses on, each once, along links that are known, as evidence."""
     by_device = grouped((port.device.name, port) for port in ports)
     seen, queue = {start.device.name}, [start.device.name]
     while queue:
@@ -806,7 +806,7 @@ def _frames(device: RunningDevice, port: str) -> int:
 
 
 def _is_bad(damaged: int | None, frames: int, *, since_boot: bool) -> bool:
-    """Return whether a link damages more frames than its error ratio allows; ten times as many since boot."""
+    """Return whether a link damages too large a share of its frames, if they are many; since boot a tenfold share."""
     least = _BAD_FRAMES * (10 if since_boot else 1)
     return damaged is not None and damaged >= max(_LEAST_ERRORS, least * frames) and frames >= _LEAST_FRAMES
 

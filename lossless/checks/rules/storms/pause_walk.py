@@ -136,7 +136,7 @@ class PauseWalk:
         )
 
     def _onward(self, at: PausedPort) -> tuple[PausedPort, ...] | Neighbor | MissingInput:
-        """Return the ports at which the walk continues, the neighbor where it ends, or why neither is known."""
+        """Return the ports at which the walk continues, the neighbor where it ends, or the missing input."""
         neighbor = self.neighbor(at)
         if neighbor is None:
             return MissingInput(f"what is connected to {at.shown} is not known")
@@ -161,7 +161,7 @@ class PauseWalk:
     def _not_comparable(
         self, at: PausedPort, neighbor: Neighbor, device: RunningDevice | None
     ) -> MissingInput | None:
-        """Return why the captures do not show whether a neighbor sent the pauses of a port; None where they show it."""
+        """Return the missing input where captures do not show that a neighbor sent a port's pauses; else None."""
         if device is None:
             return MissingInput(f"there are no captures of {neighbor.name}")
         if apart(at.device, device):

@@ -25,7 +25,7 @@ _OWNERS = ("node", "device", "guid", "lid", "path")
 class CountedPort(NamedTuple):
     """One port: its name in messages, its element in findings, and its counters by the kernel's names.
 
-    ``counts`` are the amounts of these: since an earlier capture where it has the counter too.
+    ``counts`` are the amounts of these, or missing inputs: since an earlier capture where it has the counter too.
     """
 
     name: str

@@ -109,7 +109,7 @@ def _starved(device: Device, row: ConfigRow) -> Iterator[Violation]:
 
 
 def _behind_data(queues: list[TrimmingQueue], number: int) -> str:
-    """Return why trimmed packets wait behind the data that they were trimmed from, empty where they do not."""
+    """Return the reason why trimmed packets wait behind the data they were trimmed from; empty where they do not."""
     if [trimming.queue.number for trimming in queues] == [number]:
         return "the very queue that had no room for them"
     for trimming in queues:

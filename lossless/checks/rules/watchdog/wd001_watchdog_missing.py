@@ -86,7 +86,7 @@ _WHY = "a stuck NIC pauses the port permanently, and the pause propagates throug
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports with PFC and no watchdog; one per deployed switch without any PFC_WD row."""
+    """Yield a violation per set of ports with PFC and no watchdog; one per deployed switch where none has one."""
     for sets in grouped((id(ports.switch), ports) for ports in view.lossless_sets).values():
         missing = [ports for ports in sets if ports.qos.watchdog is None]
         if view.fabric.declared:
