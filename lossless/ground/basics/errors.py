@@ -1,10 +1,10 @@
 """The error tree.
 
-    LosslessError                 everything this package raises on purpose
+    LosslessError                 errors whose messages are for users
     |-- QuantityError             a quantity that is malformed or out of range
-    |-- InputError                one or more located problems in the user's input
+    |-- InputError                one or more problems in the user's input, each with its file
     |   `-- UnreadableError       a file that cannot be read at all
-    |-- ProfileError              a hardware profile that is missing or malformed
+    |-- ProfileError              a hardware profile that is missing or malformed, or lacks what is requested
     |-- ScenarioError             an impossible or too large simulation or estimate
     |   |-- NotHereError          a name that is not in the requested part of the fabric
     |   `-- TooLargeError         a simulation that would take more events than are allowed
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Problem(NamedTuple):
-    """One located mistake: an entry of ``errors`` in the JSON output.
+    """One mistake in an input: an entry of ``errors`` in the JSON output.
 
     ``line`` and ``column`` count from 1; None where the place is unknown (a missing file).
     """
@@ -43,11 +43,11 @@ class Problem(NamedTuple):
 
 
 class LosslessError(Exception):
-    """Base of every error that this package raises on purpose; its arguments are the lines of its message."""
+    """Base of the errors whose messages are for users."""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the error message; a line break within one belongs to a name."""
+        """The lines of the error message, by default its arguments; a line break within one belongs to a name."""
         return tuple(map(str, self.args))
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class QuantityError(LosslessError, ValueError):
 
 
 class InputError(LosslessError):
-    """One or more located problems in the user's input."""
+    """One or more problems in the user's input, each with its file and, where known, its line and column."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -76,7 +76,7 @@ class UnreadableError(InputError):
 
 
 class ProfileError(LosslessError):
-    """A hardware profile that is missing or malformed."""
+    """A hardware profile that is missing or malformed, or lacks what is requested of it."""
 
 
 class ScenarioError(LosslessError):

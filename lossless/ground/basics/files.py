@@ -3,8 +3,8 @@
 Templates, profiles and examples lie in the wheel, or beside the package in a checkout. One accessor for both, because
 ``importlib.resources`` does not find these files in an editable install.
 
-A file that a user, a checkout or another file names is opened by :func:`beginning`, a pipe that the command line names
-by :func:`hold_pipe`, and both nowhere else.
+Input files that a user, a checkout or another file names are opened by :func:`beginning`, pipes that the command line
+names by :func:`hold_pipe`.
 """
 
 from __future__ import annotations

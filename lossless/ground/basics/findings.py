@@ -3,7 +3,7 @@
 Rules name places symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
 up only when a finding is shown.
 
-Values are grouped by a key; the natural order of names compares numbers by value.
+Values are grouped by a key; the natural order of names compares numbers without leading zeros by value.
 """
 
 from __future__ import annotations
@@ -194,6 +194,6 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 @lru_cache(maxsize=4096)
 def natural_key(name: str) -> tuple[tuple[int, str], ...]:
     """Return a sort key that orders ``Ethernet8`` before ``Ethernet10``."""
-    # Digits compare by length, then as text: equal to their value, and no text is too long for it.
+    # Digits compare by length without leading zeros, then as text: no text is too long for that.
     parts = enumerate(re.split(r"([0-9]+)", name))
     return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)

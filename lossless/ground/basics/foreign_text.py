@@ -1,4 +1,4 @@
-"""Makes text from files and arguments harmless for a terminal, the log of a CI job, Markdown and XML.
+r"""Makes text from files and arguments harmless for a terminal, the log of a CI job, Markdown and XML.
 
 It is applied in two places. Code that composes a text passes each name through :func:`visible` (or plain data through
 :func:`spelled_out`), so that a line break in a name starts no line. The streams of the command line pass all
@@ -53,7 +53,10 @@ _MARKDOWN = str.maketrans(
 _MARKDOWN_STARTS = (
     r"^(?:[-+=]+|[0-9]{1,9}[.)])(?=\s|$)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?i:\bwww)(?=\.)"
 )
-"""The pattern of text that begins a list or an address, or italic text; an underscore within a word does not."""
+"""The pattern of text that begins a list, an address or italic text, or underlines a heading.
+
+An underscore within a word does not match.
+"""
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
@@ -101,7 +104,10 @@ def coloured(text: str, code: str) -> str:
 
 
 def gated(text: str, form: Form = "text") -> str:
-    """Return text for a stream: with harmful characters and commands of CI runners escaped, and marks as colors."""
+    """Return text for a stream, with harmful characters escaped and marks as colors.
+
+    Commands of CI runners are escaped too; in the form ``github`` lines that begin with ``::`` stay.
+    """
     flat = text.replace("\n", "")
     if (
         flat.isprintable()

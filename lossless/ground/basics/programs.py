@@ -293,7 +293,10 @@ def _wait(process: Popen[bytes], until: float) -> None:
 
 
 def _has_ended(process: Popen[bytes]) -> bool:
-    """Return whether a program has ended; it stays in the process table, so that its group keeps its number."""
+    """Return whether a program has ended.
+
+    Where the system has ``waitid`` it stays in the process table, so that its group keeps its number.
+    """
     if process.returncode is not None or not hasattr(os, "waitid"):
         return process.poll() is not None
     return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None

@@ -1,7 +1,7 @@
 """Parses and formats quantities with units, formats lists of names and numbers, and suggests the nearest valid name.
 
-Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout. A number without
-a unit is refused.
+Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout. A
+quantity without a unit is refused.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def number_ranges(numbers: Iterable[int]) -> str:
 
 
 _NAMED = 5
-"""The most names that a message lists; there may be thousands."""
+"""The most names that a message lists by default; there may be thousands."""
 _SOME_LIKENESS = 0.3
 """The least similarity of two names for one to resemble the other."""
 

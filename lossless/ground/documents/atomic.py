@@ -1,4 +1,6 @@
-"""Writes files so that no reader sees a partial one: all are first written beside their place, then moved.
+"""Writes files so that no reader sees a partial one: they are staged under other names, then moved.
+
+Pipes and devices are written to directly.
 
 A text is written back into its file completely or not at all, and only if the file is unchanged.
 """
@@ -210,7 +212,7 @@ def rewrite_all(texts: Mapping[str, tuple[str, str]]) -> None:
 
     Raises:
         ChangedMeanwhileError: one no longer contains the text before.
-        LosslessError: one cannot be read or written; all are then unchanged.
+        LosslessError: one cannot be read or written; the message names files that could not be put back.
     """
     write_all(
         {

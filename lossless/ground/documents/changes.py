@@ -117,8 +117,8 @@ def without(
 ) -> list[Replacement]:
     """Return the replacements that remove members from a list whose members are separated by commas.
 
-    ``members`` are their offsets in order, ``gone`` has whether each is removed, ``inner`` is the text between the
-    brackets.
+    ``members`` are their offsets in order, ``gone`` has whether each is removed, ``inner`` are the offsets of
+    the text between the brackets.
     """
     if all(gone):
         return [Replacement(*inner, "")]

@@ -215,7 +215,7 @@ def _replacement(document: Document, change: ValueChange) -> Replacement:
 
 
 class LineLocator:
-    """Finds the line of a path in a table of line numbers, from 1; a place is the line without blanks around it."""
+    """Finds the line of a path in a table of line numbers, from 1; a place is the line without its indentation."""
 
     __slots__ = ("_lines", "_spans")
 

@@ -3,8 +3,8 @@
 A foreign repository may contain links to anywhere. The folder itself may be a link: the user named it.
 
 Which files input may name: a path that a file states, and a link or a name that is met in a folder, lead to files of
-the same repository, or of the folder outside of one, or to what the user named. Links, ``..`` and absolute paths are
-resolved before that is decided, and ``.git`` is no place for input: it holds the credentials of a checkout.
+the same repository, or of the folder outside of one, or to paths that the user named. Links, ``..`` and absolute paths
+are resolved before that is decided, and ``.git`` is no place for input: it holds the credentials of a checkout.
 
 Which files are written: those that the user named, where no link on the way to them leads elsewhere.
 """
@@ -99,7 +99,7 @@ class Folder:
 
         Raises:
             RenderError: a link or a file is in the way.
-            OSError: the file system refuses.
+            OSError: the file system refuses, or there is already an entry of that name.
         """
         folder, name = self._parent(path, make=True)
         os.mkdir(name, mode, dir_fd=folder)
@@ -373,7 +373,7 @@ class Reach:
         self._named = named
 
     def refusal(self, path: str, real: str | None = None) -> str:
-        """Return why input may not name a path, empty where it may; ``real`` is the path without links.
+        """Return the reason why input may not name a path, empty where it may; ``real`` is the path without links.
 
         Whether the file exists is not looked at: a refusal tells nothing of what lies outside.
         """
@@ -435,7 +435,7 @@ def _upward(path: str) -> Iterator[str]:
 
 
 def link_refusal(file: str, *named: str) -> str:
-    """Return why a file that was met in a folder may not be read, empty where it may; ``named`` is that folder."""
+    """Return the reason why a file met in a folder may not be read, empty where it may; ``named`` is that folder."""
     return Reach([os.path.dirname(file)], named).refusal(file)
 
 

@@ -68,7 +68,7 @@ class _OriginWriter:
         self._done: dict[int, tuple[Any, Any]] = {}
 
     def written(self, value: Any) -> Any:
-        """Return a value in which all origins name files, and paths in them."""
+        """Return a value with the origins in its tuples turned into those of files; any other value as it is."""
         if not isinstance(value, tuple):
             return value
         if id(value) not in self._done:

@@ -80,7 +80,7 @@ class PrintedSection(NamedTuple):
         return (self.form, line.number, *parts)
 
     def problem(self, line: PrintedLine, message: str, word: str = "") -> Problem:
-        """Return a problem at a word of a line, or at its first letter where the word is not in it."""
+        """Return a problem at a word of a line, in column 1 if it is not there; without a word at the first letter."""
         index = line.text.find(word) if word else len(line.text) - len(line.text.lstrip())
         return Problem(self.file, line.number, max(index, 0) + 1, message)
 

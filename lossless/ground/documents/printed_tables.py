@@ -93,7 +93,7 @@ def spans_of(headings: str) -> Spans:
 
 
 def _by_overlap(line: str, words: list[re.Match[str]], spans: Spans) -> tuple[str, ...]:
-    """Return the cells of a line with some cells one blank apart: each word belongs to the column below which it is."""
+    """Return the cells of a line with some cells one blank apart: words belong to the column below which they are."""
     cells: list[list[str]] = [[] for _ in spans]
     for group in words:
         columns = {_column(word, spans) for word in _singles(line, group)}
@@ -196,7 +196,7 @@ class _Blocks:
         return rows
 
     def _is_row(self, spans: Spans, closing: str | None) -> bool:
-        """Return whether the next line is a row: not blank, and no title, prompt or headings of another table."""
+        """Return whether the next line is a row: not blank, no text or title, prompt, or headings of another table."""
         line = self._line(self._at)
         if not line.strip() or self._is_ruler(self._at):
             return False

@@ -143,7 +143,7 @@ class Document:
         return self.locate_many([path], mark)[path]
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
-        """Return the span of every path, as ``locate`` would, in one pass over the text."""
+        """Return the span of every path, as ``locate`` would, with one request to the locator."""
         return {path: self._span(place, mark) for path, place in self.places(paths).items()}
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:

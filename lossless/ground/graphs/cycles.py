@@ -164,7 +164,10 @@ def shortest(graph: Graph, component: Sequence[int], counted: int | None = None)
 
 
 def _back_to(graph: Graph, start: int, longest: int, counted: int) -> tuple[list[int], int]:
-    """Return the shortest cycle of at most ``longest`` nodes through a node, and the number of visited edges."""
+    """Return the shortest cycle of at most ``longest`` nodes through a node, and the number of visited edges.
+
+    The cycle is empty where there is none.
+    """
     came, layer, looked = {start: start}, [start], 0
     for _ in range(longest):
         following: list[int] = []

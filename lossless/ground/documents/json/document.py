@@ -104,7 +104,7 @@ def _finite(literal: str) -> float:
 
 
 def _count_strings(data: Any) -> int | None:
-    """Return the number of keys and strings, None where they are nested too deep."""
+    """Return the number of keys and strings, None where values are nested too deep."""
     level: list[Any] = [[data]]
     strings = 0
     for _ in range(NESTING + 2):
@@ -153,8 +153,8 @@ class JsonLocator:
     """Finds places in a valid JSON text by walking only the requested paths.
 
     The C decoder skips siblings. Where no key is repeated, ``unique`` is the data and the walk stops
-    once all paths are found; of a repeated key the last occurrence applies. Who asks again and again, for one path
-    after the other, is answered from offsets that are kept, so that no object or list is walked for each.
+    once all paths are found; of a repeated key the last occurrence applies. After a few
+    requests offsets are kept, so that objects and lists are not walked again for each path.
     """
 
     __slots__ = ("_asked", "_decode", "_offsets", "_root", "_text", "_unique")

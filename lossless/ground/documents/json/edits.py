@@ -36,7 +36,7 @@ def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Rep
 
 
 class _Layout(NamedTuple):
-    """A text, and the indentation of one level, None if no line begins inside the first brace."""
+    """A text, and the indentation of one level, None if its first entry is on the line of the first brace."""
 
     text: str
     step: str | None

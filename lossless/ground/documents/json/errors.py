@@ -1,4 +1,4 @@
-"""Explains mistakes in a JSON text for operators, with their places; imported only for an invalid text.
+"""Explains mistakes in a JSON text for operators, with their places; imported only where one is suspected.
 
 Offsets are zero-based; texts are walked token by token, so that the content of strings does not mislead.
 """
@@ -60,7 +60,7 @@ def explain(text: str, reason: str, offset: int) -> tuple[int, str]:
 
 
 def bad_number(text: str) -> tuple[int, str]:
-    """Return the offset and the description of the first number that Python cannot represent as finite."""
+    """Return the offset and the description of the first number that is not finite, or too long for Python."""
     for match in _NUMBER.finditer(text):
         token = match[0]
         if token.endswith(("NaN", "Infinity")):

@@ -1,8 +1,8 @@
 """Reads files that this program wrote, such as a plan or a baseline, and checks them as strictly as foreign files.
 
-The shape of such a file is a :class:`Record`: its fields are the keys that are read, the annotation of each says what
-it holds, and one with a default may be left out. Other keys are skipped. Annotations may be ``str``, ``int``, ``bool``,
-``float``, ``Any``, ``Literal`` of texts, ``X | None``, ``list[X]``, ``dict[str, X]`` and records.
+The shape of such a file is a :class:`Record`: its fields are the keys that are read, the annotation of each is the
+kind of its value, and one with a default may be left out. Other keys are skipped. Annotations may be ``str``, ``int``,
+``bool``, ``float``, ``Any``, ``Literal`` of texts, ``X | None``, ``list[X]``, ``dict[str, X]`` and records.
 
 Files in a cache are another matter: a damaged one is made again.
 """

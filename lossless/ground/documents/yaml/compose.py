@@ -58,7 +58,7 @@ class YamlNode:
         self.is_merge = False
 
     def adopt(self, child: YamlNode) -> None:
-        """Add the size and height of a child."""
+        """Take in a child: its size, its height and its end."""
         self.size += child.size
         self.height = max(self.height, child.height + 1)
         self.end = max(self.end, child.end)

@@ -1,4 +1,4 @@
-"""Turns changes to YAML into edits of its text: comments, order and quotes stay."""
+"""Turns changes to YAML into edits of its text, so that the comments, order and quotes of the rest stay."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Member = tuple[YamlNode, YamlNode]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?")
-"""The pattern of text that needs no quotes anywhere, in flow mappings too."""
+"""The pattern of text that may stand without quotes, in flow mappings too."""
 
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
