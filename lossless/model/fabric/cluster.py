@@ -116,7 +116,7 @@ ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
     "storage-read": ("direct",),
     "storage-write": ("direct",),
 }
-"""Algorithms by collective; the first of each is the default, but ``hierarchical`` where GPUs form domains."""
+"""Algorithms by collective; the default is ``hierarchical`` if it is one and GPUs form domains, else the first."""
 LEAST_NICS = 2
 MOST_NICS = 65_536
 """The most NIC ports that an intent may declare for a pattern."""

@@ -478,7 +478,7 @@ class DeviceState:
 MULTICAST = "MC"
 """The ``queue_kind`` of multicast queues, which belong to no priority."""
 RECENT: frozenset[CountedSince] = frozenset({"user clear", "period", "last poll"})
-"""Starts of watermarks that are recent: they began under the current configuration, unlike that of all time."""
+"""Starts of watermarks that count as recent, and so as measured under the current configuration."""
 
 
 def highest_peaks(

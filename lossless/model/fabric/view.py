@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PortSet(NamedTuple):
-    """Ports with identical configuration: one :class:`PortQos`, one speed, one cable, on identical switches.
+    """Ports with one :class:`PortQos`, one speed and one cable length, on identical switches.
 
     ``switch`` stands for all of ``switches``; ``ports`` are the ports of each of them.
     """
@@ -69,7 +69,7 @@ class View:
 
     @cached_property
     def port_sets(self) -> tuple[PortSet, ...]:
-        """Ports in use by identical configuration: those with QoS rows that are not known to be down."""
+        """Sets of the ports in use: those with QoS rows that are not known to be down."""
         return tuple(port_set for switch, names in self.identical for port_set in _port_sets(switch, names))
 
     @cached_property

@@ -40,7 +40,7 @@ class Parameter(NamedTuple):
 
 
 Algorithm = Literal["DCQCN", "ZTR-RTTCC"]
-"""Congestion control by the name that its vendor uses; the packet-level model has DCQCN alone."""
+"""Congestion control by the name that its vendor uses; of these the packet-level model has DCQCN alone."""
 
 
 class ShippedControl(NamedTuple):

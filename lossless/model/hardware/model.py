@@ -1,4 +1,4 @@
-"""Facts about switches and network adapters, each with its source; capacity and port names of a switch.
+"""Facts about switches and their sources; capacity and port names of a switch.
 
 Facts that differ between the HWSKUs of one switch belong to a **HWSKU**, not to the product: ports, headroom rows and
 buffer pools. A fact without a public source is None (unknown), never a guess. Large tables are parsed at their first
@@ -396,7 +396,7 @@ class SwitchProfile:
 
     @property
     def runs(self) -> tuple[str, ...]:
-        """The systems that it can run, its default first; SONiC only if it is that, or has buffer defaults here."""
+        """The systems that it can run, its default first; SONiC only if it is the default, or has buffer defaults."""
         others = (name for name in (SONIC, *self.formats) if name != self.default_format)
         sonic = self.default_format == SONIC or any(hwsku.buffers for hwsku in self.hwskus)
         return (self.default_format, *(name for name in others if name != SONIC or sonic))

@@ -258,7 +258,7 @@ def check_hca(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of the profile of an InfiniBand adapter.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value and the expected form.
+        ProfileError: one line for each problem, with the file and the key.
     """
     shape(path, HcaFile, raw)
 
@@ -267,7 +267,7 @@ def check_infiniband_switch(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of an InfiniBand switch profile.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value and the expected form.
+        ProfileError: one line for each problem, with the file and the key.
     """
     shape(path, InfinibandSwitchFile, raw)
 
@@ -276,7 +276,7 @@ def check_switch(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of a switch profile.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value and the expected form.
+        ProfileError: one line for each problem, with the file and the key.
     """
     file = shape(path, SwitchFile, raw)
     refuse(path, [*_switch_problems(file), *_hwsku_problems(file)])
@@ -286,7 +286,7 @@ def check_nic(path: str, raw: dict[str, Any]) -> None:
     """Check the contents of a network adapter profile.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value and the expected form.
+        ProfileError: one line for each problem, with the file and the key.
     """
     refuse(path, list(_nic_problems(shape(path, NicFile, raw))))
 
@@ -398,7 +398,7 @@ def shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
     """Return the contents of a profile file as a model of pydantic.
 
     Raises:
-        ProfileError: one line for each problem: file, key, value and the expected form.
+        ProfileError: one line for each problem, with the file and the key.
     """
     try:
         return model.model_validate(raw)

@@ -73,7 +73,7 @@ def _vls(text: str | None) -> tuple[int, ...] | None:
 
 
 def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
-    """Return the users of each SL from 0 to 15: declared levels and partitions, as text, each with its origin."""
+    """Return the users of each used SL from 0 to 15: declared levels and partitions, as text, each with its origin."""
     parts = () if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
     used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
     used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
