@@ -1,4 +1,4 @@
 """The packet-level model: it simulates the buffers of a fabric under traffic, frame by frame.
 
-It needs NumPy and numba (the extra ``sim``); no module here is imported before a simulation is requested.
+Runs need NumPy and numba (the extra ``sim``); modules that import them are imported where they are used.
 """

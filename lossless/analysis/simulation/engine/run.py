@@ -141,7 +141,7 @@ class Simulation:
         """Prepare a network at time zero.
 
         Raises:
-            ScenarioError: the network is invalid or too large.
+            ScenarioError: the network is invalid.
         """
         check(network)
         self.network = network

@@ -15,8 +15,8 @@ control parameters. Sources disagree on the unit of RPG_BYTE_RESET; it is read a
 32,767 the 2 MB that Spirent's RoCEv2 profile of DCQCN has as its default (Rocev2DcqcnProfile, ByteResetInMb). mlxconfig
 says bytes (mstflint mlxconfig/mlxconfig_dbs/mlxconfig_host.db @b9d9e84), which would be 8 packets of 4 KiB.
 
-What a NIC runs as shipped is a fact of its profile. Where that is another algorithm than DCQCN, or unknown, DCQCN
-stands for it (:func:`rate_control`).
+The congestion control of a NIC as shipped is a fact of its profile. Where that is another algorithm than DCQCN, or
+unknown, DCQCN stands for it, or PFC alone without parameters (:func:`rate_control`).
 
 No pacing lock: at ConnectX's least rate of 1 Mb/s a frame would block its queue pair for 33 ms although the rate has
 risen long since. That lock is known from a simulator's code, not from NICs, and it hides the waves in which senders

@@ -253,7 +253,7 @@ class Participants(NamedTuple):
 
 
 def participants(view: View, question: Question) -> Participants | MissingInput:
-    """Return the NIC ports and paths of a question, whatever is known of buffers and classes.
+    """Return the NIC ports and paths of a question, or the missing input; buffers and classes may be unknown.
 
     Raises:
         ScenarioError: the question is invalid for this fabric.

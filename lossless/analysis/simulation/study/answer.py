@@ -57,7 +57,7 @@ def has_numba() -> bool:
 
 
 def why_not() -> str | None:
-    """Return why the model cannot run on this machine, None if it can."""
+    """Return the reason why the model cannot run on this machine, None if it can."""
     if not has_numba():
         return f"numba is not installed: {install_command('sim')} adds the packet-level model"
     # numba reads it from the current folder as it is imported, and compiles by it: a checkout is not to be trusted.
@@ -403,7 +403,7 @@ def _short(results: Study, request: SimulationRequest) -> Iterator[HeadroomUse]:
 
 
 def _needed(results: Study, request: SimulationRequest) -> dict[PortRef, int]:
-    """Return the headroom that each port used in the same seeds with unlimited headroom."""
+    """Return the headroom that each port used in runs with unlimited headroom."""
     from lossless.analysis.simulation.study.advice import without_limits
 
     free = without_limits(results, request.limits)

@@ -388,7 +388,7 @@ class SubnetPaths:
 
 
 ADAPTIVE = "ar_"
-"""How the engines of NVIDIA's opensm begin whose switches choose a port for each packet."""
+"""The prefix of the engines of NVIDIA's opensm whose switches choose a port for each packet."""
 _BALANCED = ("ftree",)
 """Engines whose routes are not computed here, and that spread destinations over up ports as minhop does."""
 

@@ -138,7 +138,7 @@ def parse_grid(texts: Sequence[str]) -> Grid:
     """Return the grid of texts like ``dynamic_th=-4..3`` and ``kmin=100KiB..2MiB/20``.
 
     A comma separates values and ranges; ``a..b`` has every exponent of an alpha, ``a..b/n`` n values evenly spaced,
-    each rounded to the resolution of its unit.
+    each rounded to a whole number: of bytes, or of percent.
 
     Raises:
         QuantityError: with the text, and what was expected.

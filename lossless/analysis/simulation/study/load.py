@@ -112,7 +112,7 @@ class Load(NamedTuple):
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """The costs above :data:`LEAST_COST`, each in words: what takes how much of the flow rates and of the step."""
+        """The costs above :data:`LEAST_COST` in words, with the flow rates and last flows before and after."""
         texts = []
         for before, run in pairwise(self.runs):
             parts = [
@@ -138,7 +138,7 @@ class PosedLoad(NamedTuple):
 def pose_load(
     pose: Callable[[Question], Scenario | MissingInput], question: Question, limits: Limits
 ) -> PosedLoad | MissingInput:
-    """Return a permutation whose runs with all causes are estimated to fit into their share of the budget.
+    """Return a permutation, reduced until its runs with all causes are estimated to fit into their share of the budget.
 
     First leaves are left out, so that the uplinks of the others keep their full load; where two remain, or ``question``
     names how many NIC ports take part, seeds; last, NIC ports send less. ``pose`` returns the scenario of a question.

@@ -185,7 +185,7 @@ _EVENTS_PER_HOP = 3
 """Events of a frame at each hop: sending, arriving, and a part of a PFC frame."""
 STUDY_SHARE, UNLIMITED_SHARE, _REACTION_SHARE = 1 / 5, 1 / 10, 1 / 40
 """The parts of a report's budget of events for the requested traffic, for the same with unlimited headroom, and for
-each of the six searches of :func:`peer_reaction_limit`. Half of the budget is left for a permutation."""
+each of the studies of :func:`peer_reaction_limit`, five at most. Half of the budget is left for a permutation."""
 
 
 class Times(NamedTuple):
@@ -267,7 +267,10 @@ def in_threads(
     threads: int | None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Any]:
-    """Return the results of runs, each called with what says whether to go on; ``threads`` None: one a core."""
+    """Return the results of runs, each called with a function that returns whether to go on.
+
+    ``threads`` None: one a core.
+    """
     done: list[Any] = []
     stopped = Event()
     with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:

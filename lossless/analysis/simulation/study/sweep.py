@@ -216,7 +216,7 @@ def _in_order(setting: ThresholdSetting, curves: set[tuple[float, float]]) -> bo
 
 
 def assumed_of_all(scenario: Scenario, seeds: int) -> Iterator[str]:
-    """Yield the assumptions that every sweep makes, one sentence each."""
+    """Yield the assumptions of sweeps of any class, one sentence each."""
     yield "every switch port on the paths has the same setting"
     if is_random(scenario) and seeds == 1:
         what = "what is lost" if scenario.is_lossy else "whether PFC fires"
@@ -323,7 +323,7 @@ BATCHES_PER_WORKER = 8
 
 
 class WorkerPool(Generic[_Task, _Item, _Result]):
-    """Workers that map ``work`` over batches: it gets task, batch and, but for processes, a function that ends it.
+    """Workers that map ``work`` over batches: it gets task and batch, and in threads or on a cluster a stop check.
 
     ``workers`` is how many batches can run at once.
 

@@ -116,7 +116,7 @@ _HALVES = (
 
 
 class Range(NamedTuple):
-    """The range of a measure, from its least to its most, and its median."""
+    """The range of a measure, its lower and its upper end, and its median."""
 
     least: float
     median: float

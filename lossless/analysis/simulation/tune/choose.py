@@ -350,7 +350,7 @@ class Chooser:
         return Choice(row, near, None, tuple(self._rejected))
 
     def _nothing(self) -> str:
-        """Return why no setting can be proposed."""
+        """Return the reason why no setting can be proposed."""
         now, bound_us = self.seen(self._now), self._problem.bound_us
         if any(row.kpis.queue_us <= self._limits_us[0] for row in self._safe_rows()):
             return "no other setting that was tried is better in something, worse in nothing, and safe with other seeds"
@@ -431,7 +431,7 @@ class Chooser:
             yield partial(reverted, now=now, names=names, kinds=at)
 
     def _reasons(self, setting: TrialSetting) -> Iterator[Reason]:
-        """Yield why each parameter has its value: the effect of taking it back alone."""
+        """Yield the reason for each parameter's value: the effect of taking it back alone."""
         figures, now = self.seen(setting).figures, self._search.now
         for name in PARAMETERS:
             changed = [

@@ -356,7 +356,7 @@ class ThresholdSearch:
 def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
     """Return the space with the finest grid of equally many values on each axis within its share of the settings.
 
-    An axis has two values at least.
+    An axis has two values at least, unless rounding makes them equal.
     """
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
