@@ -1,10 +1,10 @@
 """The error tree.
 
     LosslessError                 errors whose messages are for users
-    |-- QuantityError             a quantity that is malformed or out of range
+    |-- QuantityError             a quantity, or another value, that is malformed or out of range
     |-- InputError                one or more problems in the user's input, each with its file
     |   `-- UnreadableError       a file that cannot be read at all
-    |-- ProfileError              a hardware profile that is missing or malformed, or lacks what is requested
+    |-- ProfileError              a hardware profile that is missing or malformed, or lacks a requested feature
     |-- ScenarioError             an impossible or too large simulation or estimate
     |   |-- NotHereError          a name that is not in the requested part of the fabric
     |   `-- TooLargeError         a simulation that would take more events than are allowed
@@ -55,7 +55,7 @@ class LosslessError(Exception):
 
 
 class QuantityError(LosslessError, ValueError):
-    """A quantity that is malformed, too fine or out of range, or has no known unit."""
+    """A quantity, or another value of a request, that is malformed, too fine, out of range or not known."""
 
 
 class InputError(LosslessError):
@@ -76,11 +76,11 @@ class UnreadableError(InputError):
 
 
 class ProfileError(LosslessError):
-    """A hardware profile that is missing or malformed, or lacks what is requested of it."""
+    """A hardware profile that is missing or malformed, or lacks a requested feature."""
 
 
 class ScenarioError(LosslessError):
-    """An impossible or too large simulation or estimate."""
+    """An invalid, impossible or too large simulation, sweep or estimate."""
 
 
 class NotHereError(ScenarioError):

@@ -1,7 +1,7 @@
 """Findings, the results of rules, with their severities, origins and edits; grouping by key; the order of names.
 
 Rules name places symbolically, as an :class:`Origin` (a file and a path of keys); line and column are looked
-up only when a finding is shown.
+up later, to show a finding for example.
 
 Values are grouped by a key; the natural order of names compares numbers without leading zeros by value.
 """

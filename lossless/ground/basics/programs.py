@@ -206,7 +206,11 @@ def _start(
     stdin: int | None = None,
     output: IO[bytes] | None = None,
 ) -> Popen[bytes]:
-    """Start a program in a session of its own, so that its children can be killed with it."""
+    """Start a program in a session of its own, so that its children can be killed with it.
+
+    Raises:
+        ProgramError: it is not installed or does not start.
+    """
     from subprocess import DEVNULL, PIPE, STDOUT, Popen
 
     path = command[0] if os.path.isabs(command[0]) else find_program(command[0])

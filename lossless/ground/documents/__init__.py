@@ -1,4 +1,4 @@
-"""Documents with positions: YAML and JSON parsed into plain data, each value traceable to line and column."""
+"""Documents with positions, such as YAML and JSON: plain data, each value traceable to line and column."""
 
 from __future__ import annotations
 

@@ -61,11 +61,11 @@ def write_all(
 ) -> None:
     """Write several files, each whole, in their order: all of them, or none.
 
-    If one cannot be moved into its place, those before it are put back as they were; what went into a pipe stays there.
+    If one cannot be moved into its place, those before it are put back as they were; text in a pipe stays there.
     A link is followed where it leads to a place of its repository or folder
     (:func:`~lossless.ground.documents.folder.written_place`), the mode is kept, for root the owner too, and a pipe or a
     device is written to directly; but below the folder ``within`` no link is followed. Where the process is killed,
-    each file is as it was or as it is to be, and a later process that writes to that folder removes what was staged.
+    each file is as it was or as it is to be, and a later process that writes to that folder removes the staged files.
 
     Raises:
         RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``. It names the

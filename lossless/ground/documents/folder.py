@@ -375,7 +375,7 @@ class Reach:
     def refusal(self, path: str, real: str | None = None) -> str:
         """Return the reason why input may not name a path, empty where it may; ``real`` is the path without links.
 
-        Whether the file exists is not looked at: a refusal tells nothing of what lies outside.
+        Whether the file exists is not looked at: a refusal reveals nothing of files outside.
         """
         real = os.path.realpath(path) if real is None else real
         for root in self._roots:
@@ -460,7 +460,7 @@ class StatedPath:
         self._text = text
 
     def __repr__(self) -> str:
-        """Return the text, as it is written."""
+        """Return the text in quotes."""
         return repr(self._text)
 
     def __eq__(self, other: object) -> bool:
@@ -474,7 +474,7 @@ class StatedPath:
     def beside(self, file: str, above: str = "") -> str:
         """Return the stated path so that it can be opened: relative to the folder of the ``file`` that states it.
 
-        Where that file is a link, what lies beside its target may be named too. ``above`` is the relative path to
+        Where that file is a link, files beside its target may be named too. ``above`` is the relative path to
         the folder whose files may be named, where a format has its files in folders beside each other.
 
         Raises:

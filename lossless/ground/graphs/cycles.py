@@ -2,7 +2,7 @@
 
 The arrays are compact enough for tens of millions of edges, plain enough for three. Nodes are the numbers from 0. The
 edges of node ``v`` lead to ``targets[starts[v]:starts[v + 1]]``. All functions work with the standard library alone;
-where numpy is installed and the graph is large, the long loops are numpy's.
+where numpy is installed and the graph is large, some of the long loops are numpy's.
 
 Three steps, each linear in nodes and edges. :func:`core` repeatedly removes nodes without incoming edges: of a graph
 without cycles nothing is left. :func:`strong_components` finds the strongly connected components of the rest, by

@@ -60,7 +60,11 @@ def explain(text: str, reason: str, offset: int) -> tuple[int, str]:
 
 
 def bad_number(text: str) -> tuple[int, str]:
-    """Return the offset and the description of the first number that is not finite, or too long for Python."""
+    """Return the offset and the description of the first number that is not finite, or too long for Python.
+
+    Raises:
+        ValueError: there is no such number.
+    """
     for match in _NUMBER.finditer(text):
         token = match[0]
         if token.endswith(("NaN", "Infinity")):
@@ -71,7 +75,11 @@ def bad_number(text: str) -> tuple[int, str]:
 
 
 def depth_exceeded(text: str, limit: int) -> int:
-    """Return the offset of the first bracket that opens more than ``limit`` levels."""
+    """Return the offset of the first bracket that opens more than ``limit`` levels.
+
+    Raises:
+        ValueError: there is none.
+    """
     depth = 0
     for match in _STRUCTURE.finditer(text):
         depth += (match[0] in "{[") - (match[0] in "}]")
