@@ -84,7 +84,7 @@ class LinkEnd(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """The place of the port's row in PORT."""
+        """The place of the port's row in PORT of a CONFIG_DB."""
         return Origin(self.file, ("PORT", self.port))
 
     def at(self, field: str) -> Origin:
@@ -119,7 +119,7 @@ class LinkEnd(NamedTuple):
 
     @property
     def names(self) -> tuple[tuple[str, str | None], ...]:
-        """The pairs of device and port by which other devices may refer to it: by the port's name and by its alias."""
+        """The pairs of device and port by which others may refer to it: the port's name, and its alias or None."""
         return (self.switch, self.port), (self.switch, self.alias)
 
     @property

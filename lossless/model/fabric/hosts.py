@@ -1,8 +1,8 @@
 """Settings of one host for RDMA traffic: its NICs, the environment of jobs, and the transport's retry time.
 
 One model for declared and deployed hosts. In a host of an intent every value is known; None mostly means that the
-intent leaves the setting unchanged, else what its class documents. In a host that was read, a value is UNKNOWN until a
-file has it, and every known value has its place in that file.
+intent leaves the setting unchanged; other meanings are documented at its class. In a host that was read, a value is
+UNKNOWN until a file has it, and every known value has its place in that file.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ class Cable(NamedTuple):
 
     @property
     def known_m(self) -> int | None:
-        """The real length where it is known, else the configured one."""
+        """The real length where it is known, else the configured one, None without one."""
         return self.real_m if isinstance(self.real_m, int) else self.configured_m
 
 

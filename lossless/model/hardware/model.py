@@ -195,7 +195,7 @@ class Asic(NamedTuple):
     """A switch chip: the inputs of headroom formulas, and the parts of its buffer.
 
     ``formula`` is the headroom calculation SONiC has for it, None where it has none (headroom then comes from rows
-    alone). Delays in bytes are what arrives meanwhile, as in SONiC's ASIC_TABLE (there in KiB). ``tile`` is
+    alone). Delays in bytes are those that arrive meanwhile, as in SONiC's ASIC_TABLE (there in KiB). ``tile`` is
     whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC renders
     PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only). ``buffer_bytes`` is the whole
     packet buffer. ``buffer_parts`` is the number of equal parts it is divided into; a packet is stored in one of them,

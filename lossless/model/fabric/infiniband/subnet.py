@@ -416,8 +416,9 @@ class Option(NamedTuple):
     ``default`` is the text that ``opensm -c`` writes, None where no such file was available. ``legal`` is the range
     that opensm accepts, without the range ``gap``: it replaces other values by ``replaced``. ``choices`` is the same
     for words. ``wire`` is the range of the field on the wire, which opensm does not check, ``safe`` the range that does
-    a subnet no harm. ``restart``: SIGHUP does not apply a new value. ``given`` is what an opensm that is run here gets
-    of it: nothing where that is empty, for the reason ``withheld``, or because no list of the table has the key.
+    a subnet no harm. ``restart``: SIGHUP does not apply a new value. ``given`` is the form in which an opensm that is
+    run here gets it: not at all where that is empty, for the reason ``withheld``, or because no list of the table has
+    the key.
     """
 
     key: str
@@ -511,7 +512,7 @@ def _from_c(text: str) -> int:
 
 
 def _signed(definition: Option, text: str) -> OptionValue:
-    """Return the value of a text that opensm does not check: the low 32 bits of what strtol makes of its beginning."""
+    """Return the value of a text that opensm does not check: the low 32 bits of strtol's number, if it is legal."""
     match = _C_NUMBER.match(text)
     number = _from_c(match[0]) if match else 0
     low = (min(max(number, -(2**63)), 2**63 - 1) + 2**31) % 2**32 - 2**31
