@@ -53,7 +53,7 @@ def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
     """Raise an error for an invalid network; ``names`` has the names of its nodes for messages.
 
     Raises:
-        ScenarioError: naming the field, its value, and what was expected.
+        ScenarioError: naming the field, its value and the expected one.
     """
     _require(1 <= network.classes <= _MOST_CLASSES, "classes", network.classes, "1 to 31")
     _require(len(network.cables) > 0, "cables", "empty", "at least one")

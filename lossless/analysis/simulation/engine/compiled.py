@@ -2,7 +2,7 @@
 
 Only entry points are cached: the functions that they call are compiled into them. numba notices a change in the entry's
 own file alone, so the folder is named by a hash of its version, the kernels, the records and this module. A checksum
-lies beside the machine code: numba loads what lies there, and what is damaged is compiled again.
+lies beside the machine code: numba loads the files that lie there, and damaged ones are compiled again.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ def simulated_classes(view: View) -> Iterator[SimClass]:
 
 
 def lossless_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossless classes: those of an intent with a priority, else all priorities with PFC, by their ports."""
+    """Yield the lossless classes: those of an intent with a priority, else priorities with PFC, most ports first."""
     if view.fabric.declared:
         for traffic_class in view.fabric.classes.lossless:
             if traffic_class.priority is not None:

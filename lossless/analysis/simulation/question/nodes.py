@@ -93,9 +93,10 @@ def dcqcn(values: Mapping[str, int]) -> SimDcqcn:
 
 
 class RateControl(NamedTuple):
-    """The congestion control of senders, by a name that says whose parameters it has.
+    """The congestion control of senders, by a name that has the source of its parameters.
 
-    ``stands_in``: it is not what their NIC is known to run as shipped; the name then has both.
+    ``stands_in``: their NIC is not known to run it as shipped; the name then has that of
+    the NIC too.
     """
 
     name: str
@@ -295,7 +296,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
 
 
 def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
-    """Attach a NIC to every open port that has not failed and lacks no input; return the first missing input."""
+    """Attach a NIC to each open port that has not failed and lacks no input; return the first missing input or None."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):
@@ -319,7 +320,7 @@ class _Builder:
         self._numbers: dict[str, int] = {}
 
     def add(self, a: str, a_port: str, b: str, b_port: str, *, to_host: bool) -> MissingInput | None:
-        """Add a link, or return the missing input; a link without a port, without QoS or down is left out."""
+        """Add a link and return None, or the missing input; a link without a port or QoS, or down, is left out."""
         near = self.view.port(a, a_port)
         far = None if to_host else self.view.port(b, b_port)
         if near is None or (far is None and not to_host):

@@ -76,7 +76,7 @@ def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch |
 
 
 def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimPort | MissingInput:
-    """Return the queues and groups of one port for the classes, or the input that is missing for them."""
+    """Return the queues and groups of one port for the classes, and its own watchdog, or the missing input."""
     pools = _pools(switch, classes)
     if isinstance(pools, MissingInput):
         return pools
@@ -196,7 +196,7 @@ def _limited(served: SimQueue, buffer: qos.BufferProfile) -> SimQueue:
 def _with_share(
     switch: model.Switch, buffer: qos.BufferProfile | None, served: SimQueue
 ) -> SimQueue | MissingInput:
-    """Return a queue with the share of the egress pool that its profile allows."""
+    """Return a queue with the share of the egress pool, or else the limit, of its profile; or the missing input."""
     if buffer is None:
         return served
     if buffer.pool is None or buffer.dynamic_th is None or buffer.dynamic_th not in DYNAMIC_TH[1:]:
@@ -240,7 +240,7 @@ def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> SimWatchdog 
 
 
 def _own_watchdog(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimWatchdog | None:
-    """Return the watchdog of a port where it differs from its switch's, one of no class where none runs there."""
+    """Return the watchdog of a port, one of no class where none runs there; None where it is that of its switch."""
     usual = _watchdog(switch, classes)
     if usual is None:
         return None

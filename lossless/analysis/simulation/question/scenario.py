@@ -513,7 +513,7 @@ def _no_path(built: SimTopology, nic: int, target: int) -> MissingInput:
 
 
 def _moving(built: SimTopology, question: Question) -> tuple[int, ...] | MissingInput:
-    """Return the NIC ports that the moves of a question name."""
+    """Return the NIC ports that the moves of a question name, or the missing input for one."""
     number_of = {built.names[nic]: nic for nic in built.nics}
     named = dict.fromkeys(name for move in question.moves for name in (move.source, move.target))
     absent = next((name for name in named if name not in number_of), None)

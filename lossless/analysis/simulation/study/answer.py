@@ -158,8 +158,8 @@ def load_of(
     """Return the load that one part of a fabric carries, and the load on PFC there.
 
     The traffic is the requested one, or a permutation where that was a stress test; only the permutation runs with the
-    causes of lost rate, and without them the first result has no load. Without congestion control there is nothing to
-    compare PFC with.
+    causes of lost rate, and without them the first result is None or a missing input. Without congestion control there
+    is nothing to compare PFC with.
     """
     from lossless.analysis.simulation.study.load import load_of as run_load, pfc_load, pose_load
 
@@ -260,7 +260,7 @@ def compile_for(request: SimulationRequest) -> None:
 def run_study(
     view: View, scenario: Scenario, request: SimulationRequest
 ) -> tuple[Study, PeerReactionLimit | None]:
-    """Return the results of all seeds of a scenario, and the limit on peers' reaction time if drops depend on it."""
+    """Return the results of a scenario's seeds; the limit on peers' reaction time if drops depend on it, else None."""
     from lossless.analysis.simulation.study.study import peer_reaction_limit, study
 
     compile_for(request)

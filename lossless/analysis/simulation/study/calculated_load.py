@@ -1,10 +1,10 @@
 """Goodput at full load by calculation: max-min fair rates of a permutation, where switches spread, hash or route.
 
-What runs of the packet-level model show of a load has costs of buffers, order and congestion control too; this has the
-paths alone, and needs no more than switches, links and how paths are chosen. So it holds for fabrics that the model
+Runs of the packet-level model include the costs of buffers, order and congestion control too; the calculation has the
+paths alone, and needs no more than switches, links and the choice of paths. So it holds for fabrics that the model
 cannot run: buffers that a switch computes itself, classes that may lose frames, InfiniBand, which has credits instead
-of PFC. Rates are shares of what the topology carries under ideal spreading, that is, where each switch divides every
-flow evenly over its links of equal distance.
+of PFC. Rates are shares of those that the topology carries under ideal spreading, that is, where each switch divides
+every flow evenly over its links of equal distance.
 
 A flow keeps one path where switches hash it, or have one route to each address; it is divided where they choose by
 packet. InfiniBand's static routes are those of opensm's engines as :mod:`lossless.analysis.routing` computes them.
@@ -76,7 +76,7 @@ class Paths(Protocol):
 
 
 class SharingExpectation(NamedTuple):
-    """The flow rates of a permutation, by calculation: max-min fair rates, each a share of what the topology carries.
+    """The flow rates of a permutation, by calculation: max-min fair rates, each a share of that under ideal spreading.
 
     ``choices`` is the number of links that the first switch of a flow chooses among; ``divides``: some switch divides
     flows over them. The ranges are from the lowest to the highest tenth of the draws, around the median.
@@ -90,7 +90,7 @@ class SharingExpectation(NamedTuple):
 
 
 class CalculatedRun(NamedTuple):
-    """The permutation under one condition, and what that adds to the one before: shares of ideal spreading."""
+    """The permutation under one condition, and the cost that this adds to the last one: shares of ideal spreading."""
 
     name: str
     adds: str
@@ -293,7 +293,7 @@ class IpPaths:
 
 
 def calculated_load(view: View, question: Question, reason: str) -> CalculatedLoad | MissingInput:
-    """Return whether a fabric carries a permutation by calculation, ``reason`` being why no run shows it.
+    """Return the load of a fabric by calculation, or the missing input; ``reason`` says why no run shows it.
 
     ``question`` has the permutation (:class:`Question`); nothing of buffers or classes is needed.
     """
@@ -394,7 +394,7 @@ _BALANCED = ("ftree",)
 
 
 def subnet_load(subnet: Subnet, reason: str) -> CalculatedLoad | MissingInput:
-    """Return whether a subnet carries a permutation of its compute HCAs, ``reason`` being why no run shows it.
+    """Return the load of a subnet's compute HCAs, or the missing input; ``reason`` says why no run shows it.
 
     Credits lose no packet and leave rates to the links: max-min fair shares of them, along the routes of the declared
     engine. With adaptive routing each switch divides flows over its shortest paths.

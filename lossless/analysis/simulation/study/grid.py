@@ -106,10 +106,10 @@ NAMES = tuple(knob.name for knob in KNOBS)
 
 
 def checked(grid: Grid) -> Grid:
-    """Return a grid of plain numbers; raise an error for one without values, with too many, or with invalid ones.
+    """Return a grid of plain numbers.
 
     Raises:
-        ScenarioError: naming the field, its value, and what was expected.
+        ScenarioError: it has no values, too many or invalid ones.
         TypeError: a value is no whole number.
     """
     if not grid.names:
@@ -141,7 +141,7 @@ def parse_grid(texts: Sequence[str]) -> Grid:
     each rounded to a whole number: of bytes, or of percent.
 
     Raises:
-        QuantityError: with the text, and what was expected.
+        QuantityError: with the text and the reason.
     """
     values_of: dict[str, tuple[int, ...]] = {}
     for text in texts:
@@ -195,7 +195,11 @@ def _value(knob: Knob, text: str) -> int:
 
 
 def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
-    """Return ``many`` values from low to high, halves rounded up."""
+    """Return ``many`` values from low to high, halves rounded up.
+
+    Raises:
+        QuantityError: it is no number of values that the range has.
+    """
     count = int(many) if re.fullmatch("[0-9]{1,6}", many.strip(BLANKS)) else 0
     if not 2 <= count <= MOST_SETTINGS:
         raise QuantityError(f"{text!r} asks for {many.strip()!r} values; expected 2 to {MOST_SETTINGS:,}")

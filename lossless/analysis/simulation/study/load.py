@@ -1,14 +1,13 @@
-"""The load that a fabric carries: a permutation among its NIC ports, and what takes rate from it.
+"""The load that a fabric carries: a permutation among its NIC ports, and the costs that take rate from it.
 
 In a permutation every NIC port sends to one other and receives from one other, so a fabric without oversubscription
 could carry all of it at line rate. The same permutation runs under conditions of which each has one cost more: ideal
 spreading with reordering allowed, the declared load balancing with PFC alone, the order that NICs need, and the
-declared congestion control. A difference between two of them is the cost of what was added.
+declared congestion control. A difference between two of them is the cost of the added condition.
 
-Figures are shares of what the topology carries under ideal spreading: flow rates in a window in which all flows send,
-and the time of a step, in which every NIC port sends its bytes and the last flow ends it. NICs with DCQCN need a few
-rate-increase timers to recover from the collisions of the first round-trip times, so long transfers and short steps
-may differ.
+Figures are shares of those under ideal spreading: flow rates in a window in which all flows send, and the time of a
+step, in which every NIC port sends its bytes and the last flow ends it. NICs with DCQCN need a few rate-increase timers
+to recover from the collisions of the first round-trip times, so long transfers and short steps may differ.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ LOAD_SHARE = 1 / 2
 
 
 class LoadRun(NamedTuple):
-    """One run of the permutation: shares of what the topology carries under ideal spreading.
+    """One run of the permutation: shares of the figures under ideal spreading.
 
     ``mean`` and ``slowest_tenth`` are flow rates in the window of the first seed: of all flows, and of the slowest
     tenth of them. ``last_flow`` is the time of a step under ideal spreading over that of the last flow, or over that of
@@ -90,7 +89,7 @@ class Load(NamedTuple):
 
     ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading (seed 1),
     ``window_us`` the time in which flow rates of the last run are measured. ``stand_ins`` name the congestion
-    controls that are not what their NICs are known to run as shipped: rates may lie between, or outside, those of
+    controls that their NICs are not known to run as shipped: rates may lie between, or outside, those of
     the last two runs. ``reduced`` is a line on the parts that were left out to keep to a budget of events.
     """
 
@@ -194,7 +193,7 @@ def _reduced(whole: Scenario, posed: Scenario, most: int, seeds: int, allowed: i
 
 
 def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tuple[Load | None, PfcLoad]:
-    """Return the load of a permutation, and the load on PFC; without causes only the latter, by one condition.
+    """Return the load of a permutation, and the load on PFC; without causes None and the latter, by one condition.
 
     Raises:
         ScenarioError: it would take more events than ``limits`` allow, or they have no seed.
@@ -244,7 +243,7 @@ def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tu
 
 
 class _Condition(NamedTuple):
-    """A scenario under a name, and what it adds to the one before; ``roomy``: memory without limits, no pauses."""
+    """A scenario by a name, and the cost that it adds to the last one; ``roomy``: memory without limits, no pauses."""
 
     name: str
     adds: str
@@ -339,7 +338,7 @@ def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[f
 
 
 def _ideal_rates_bps(network: SimNetwork, ideal: _Ideal) -> Any:
-    """Return the payload rate of each flow under ideal spreading: what the topology carries of its line rate."""
+    """Return the payload rate of each flow under ideal spreading: a part of its line rate."""
     rate_of = {frozenset((cable.a, cable.b)): cable.rate_bps for cable in network.cables}
     besides = network.physics.overhead_bytes + network.physics.gap_bytes
     return np.array([

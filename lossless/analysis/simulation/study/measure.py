@@ -276,7 +276,7 @@ class SeedResult(NamedTuple):
 
     @property
     def worst(self) -> GroupUse | None:
-        """The group that dropped most, else the tightest."""
+        """The group that dropped most, else the tightest, None where none used headroom or dropped."""
         most = max(self.uses, key=lambda use: use.drops, default=None)
         return most if most is not None and most.drops else self.tightest
 
@@ -416,7 +416,10 @@ def standing_since(state: SimState, index: ArrayIndex) -> Any:
 def _longest(
     state: SimState, index: ArrayIndex, instance: ScenarioInstance
 ) -> tuple[float, NamedLinkEnd | None, bool]:
-    """Return the longest pause in ns of those that no dead NIC holds, its transmitter, and whether it goes on."""
+    """Return the longest pause in ns of those that no dead NIC holds, its transmitter, and whether it goes on.
+
+    Without a pause these are 0, None and False.
+    """
     longest = longest_pauses(state)
     held = {
         int(link) * index.classes + class_number

@@ -475,7 +475,7 @@ def _cable(cable: SimCable, roomy: dict[int, SimPort]) -> SimCable:
 
 
 def _end(end: SimPort | None, roomy: dict[int, SimPort]) -> SimPort | None:
-    """Return a switch port without limits; ports that are one object stay one, and are laid out once."""
+    """Return a switch port without limits, None for a host's; ports that are one object stay one, laid out once."""
     if end is None:
         return None
     if id(end) not in roomy:

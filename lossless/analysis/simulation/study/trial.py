@@ -121,7 +121,7 @@ def port_with(end: SimPort, setting: ThresholdSetting) -> SimPort:
 
 
 def _wred(queue: SimQueue, setting: ThresholdSetting) -> SimWred | None:
-    """Return a marking curve if a part of it is varied, else the configured one."""
+    """Return a marking curve if a part of it is varied, else the configured one, None without one."""
     kmin, kmax, pmax = setting.kmin_bytes, setting.kmax_bytes, setting.pmax_percent
     if kmin is kmax is pmax is None:
         return queue.wred

@@ -124,7 +124,7 @@ class Range(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """The number of seeds in which an event happened, out of all; its first time is the median over those."""
+    """The number of seeds with an event, out of all; its first time is the median over those, None without any."""
 
     seeds: int
     of: int

@@ -100,7 +100,7 @@ def _part(size_bytes: int | None, part: float) -> int | None:
 
 
 def _percent(percent: int | None, part: float) -> int | None:
-    """Return Pmax a step lower or higher, 1 to 100; a step is ``part`` less or more than 1, and at least 1 percent."""
+    """Return Pmax a step lower or higher, 1 to 100, or None; a step is that of ``part`` from 1, at least 1 percent."""
     if percent is None:
         return None
     step = max(1, round(percent * abs(part - 1)))
@@ -140,7 +140,7 @@ class Choice(NamedTuple):
 
     ``place`` is its place in the front, from 1, None where it is not in the front. ``gain`` is the first figure that it
     improves against the configured setting, with seeds that the search has not used; None where it is that setting, or
-    where only it is safe. ``outside`` are values beyond the published range, ``outside_gain`` what they gain against
+    where only it is safe. ``outside`` are values beyond the published range, ``outside_gain`` their gain against
     the best setting within it, None without them or without such a setting. ``rejected`` are settings that raised an
     objection.
     """
@@ -252,10 +252,10 @@ class _Seen(NamedTuple):
 class Chooser:
     """The choice of a proposal among everything that was tried.
 
-    A proposal is safe, raises no objection, and changes only what has an effect. Where the configured setting is safe,
-    the p99 queueing delay of a proposal is no longer than its own and within the bound, and the proposal gains enough
-    in one figure to be worth a change, and loses in none. What trades one for another is in the front, for a person to
-    decide.
+    A proposal is safe, raises no objection, and changes only parameters with an effect. Where the configured setting is
+    safe, the p99 queueing delay of a proposal is no longer than its own and within the bound, and the proposal gains
+    enough in one figure to be worth a change, and loses in none. A setting that trades one for another is in the front,
+    for a person to decide.
     """
 
     def __init__(
@@ -367,8 +367,8 @@ class Chooser:
     def _may_be_proposed(self, found: Kpis) -> bool:
         """Return whether a setting's queues are short enough, and time in pause and JCT Ratio not much worse than now.
 
-        Much is more than a step of comparison, with the search's seeds. What is safe may be worse in both than what is
-        not.
+        Much is more than a step of comparison, with the search's seeds. A safe setting may be worse in both than one
+        that is not.
         """
         if found.queue_us > self._limits_us[0]:
             return False
@@ -392,7 +392,10 @@ class Chooser:
         return gain_of(effects(self.seen(one).fresh_figures, self.seen(other).fresh_figures))
 
     def _best(self, rows: Sequence[TriedSetting]) -> TrialSetting | None:
-        """Return the acceptable setting of the front of some that small changes harm least, without idle changes."""
+        """Return the acceptable setting of the front of some that small changes harm least, None without one.
+
+        Idle changes are taken back.
+        """
         best = front(rows, lambda row: row.kpis)[:MOST_CANDIDATES]
         found = [self._near_choice(row) for row in best if self._permitted(row.setting)]
         for choice in sorted(found, key=lambda choice: choice.harm):

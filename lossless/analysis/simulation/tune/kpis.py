@@ -4,7 +4,7 @@ Names are those of ``draft-calabria-bmwg-ai-fabric-training-bench`` (``fcalabri/
 @e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio and
 Queue Depth. The draft counts pauses per port and second; here they are those of all ports in the time of the workload.
 
-The trial of a setting on every workload and seed is the work of one worker of a tuning.
+The trial of a setting on the workloads and their seeds is the work of one worker of a tuning.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def raised_headroom(view: View, scenarios: Iterable[Scenario], limits: Limits) -
     """Return the headroom need in bytes of each kind of port of which some have less; empty if all have enough.
 
     Enough is the need of a port's link by closed form, and its use in any run with unlimited headroom, plus a frame: in
-    runs every peer takes as long to obey PFC as IEEE 802.3 allows. Each port is compared with what it has itself, as
+    runs every peer takes as long to obey PFC as IEEE 802.3 allows. Each port is compared with its own headroom, as
     cables, profiles and exceptions of one kind may differ; the need of a kind is the most that any port of it needs.
     """
     needed: dict[PortKind, int] = {}

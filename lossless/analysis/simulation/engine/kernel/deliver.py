@@ -1,7 +1,8 @@
 """The receiving host: order, acknowledgment, congestion notification, and credit for senders with a window.
 
-A receiver that keeps up needs no event of its own: its answer is known when the last switch begins to send. A receiver
-that takes frames in order answers early ones by a NACK, and the sender resends from the missing one (RoCE's go-back-N).
+A receiver that keeps up, and whose ACKs are no frames, needs no event of its own: its answer is known when the last
+switch begins to send. A receiver that takes frames in order answers early ones by a NACK, and the sender resends from
+the missing one (RoCE's go-back-N).
 
 A receiver that takes packets in any order sends news to a sender with a window. Receivers that give credit to their
 senders, one after another (RCCC), have it from the packets: a packet carries the credit that its sender requests.
@@ -222,7 +223,7 @@ def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
 
 @kernel
 def _finish(w: World, flow: Any, at_ps: int) -> None:
-    """Complete a transfer, and start those that wait for no other."""
+    """Complete a transfer, and start the flows that wait for no other any more."""
     flow.done_at = at_ps
     w.clock.unfinished -= 1
     for place in range(flow.first_follower, flow.first_follower + flow.followers):
