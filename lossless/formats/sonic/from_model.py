@@ -60,7 +60,7 @@ KEYED = ("BUFFER_QUEUE", "QUEUE")
 
 
 def chassis_rows(tables: Mapping[str, Rows], device: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return rendered tables as a device needs them: on a VOQ chassis with its keys, otherwise unchanged.
+    """Return rendered tables as a device needs them: with the keys of a VOQ chassis if its file names host and ASIC.
 
     ``device`` is the device's own file, which has its type and the ports of its chassis.
     """

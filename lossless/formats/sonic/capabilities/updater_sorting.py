@@ -1,4 +1,4 @@
-"""SONiC's config updater from one CONFIG_DB to another: its own rules, order of rows, ports taken down, rows emptied.
+"""SONiC's config updater between two CONFIG_DBs: its rules, time, order of rows, ports taken down, rows emptied.
 
 It changes rows of some tables only while their port is down, and puts its moves in an order in which every
 configuration between is valid by SONiC's models. A row that is removed while a port that is up still refers to it
@@ -38,7 +38,7 @@ NEWEST = "master"
 
 
 class TimeRange(NamedTuple):
-    """A time in whole seconds: the least and the most that is known of it."""
+    """A range of time, from ``least_s`` to ``most_s`` whole seconds."""
 
     least_s: int = 0
     most_s: int = 0
@@ -89,7 +89,7 @@ _WAITS = PatchTime(
 
 
 def patch_time(release: str) -> PatchTime:
-    """Return what is known of the time of a patch on a release."""
+    """Return the times of ``config apply-patch`` on a release."""
     return _WAITS if release in ("202605", NEWEST) else _READS_BACK
 
 
@@ -220,7 +220,10 @@ def _date(device: UpdaterDevice) -> str | None:
 
 
 def _names(element: Element, *, whole: bool) -> list[str]:
-    """Return the path below the table in lower case, of a new row one for each key; ``whole``: no parts with digits."""
+    """Return the path below the table in lower case; if the value is a dict, a path for each of its keys.
+
+    ``whole``: the path is without parts that have digits.
+    """
     parts = [part for part in element.path[1:] if not (whole and any(map(str.isdigit, part)))]
     place = "/".join(parts).lower()
     if isinstance(element.value, dict):
@@ -231,7 +234,7 @@ def _names(element: Element, *, whole: bool) -> list[str]:
 def _not_advertised(
     element: Element, fields: Mapping[str, Any], advertised: Mapping[str, Mapping[str, str]]
 ) -> Iterator[str]:
-    """Yield a refusal for each speed or FEC mode to be set that the device does not advertise for its port."""
+    """Yield refusals of speeds and FEC modes to be set that the device does not advertise for their port."""
     if element.op == "remove":
         return
     for port, field, value in _speeds_and_fecs(element, tuple(fields)):

@@ -118,7 +118,7 @@ def field_refusals(
 def _rules_of_retyped_tables(
     running: Mapping[str, Any], target: Mapping[str, Any]
 ) -> Iterator[UpdateRefusal]:
-    """Yield a refusal for each ACL_RULE row that changes together with the type of its ACL_TABLE row."""
+    """Yield refusals of ACL_RULE rows that change together with the type of their ACL_TABLE row."""
     before, after = _acl_types(running), _acl_types(target)
     retyped = {table for table in before.keys() & after.keys() if before[table] != after[table]}
     if not retyped:
@@ -237,8 +237,8 @@ def _shares_lanes(target: Mapping[str, Any]) -> bool:
 class Update(NamedTuple):
     """A change of a running CONFIG_DB: its operations, the updater's refusals, the ports that it takes down.
 
-    ``ports_down`` are ports that are up, and that the updater takes down while it changes their rows. ``harms`` lists
-    effects of the change on lossless traffic, whether or not a port goes down.
+    ``ports_down`` are ports that are up, and that go down on the way or for good. ``harms`` lists effects of the change
+    on lossless traffic, whether or not a port goes down.
     """
 
     operations: tuple[Operation, ...]

@@ -480,7 +480,7 @@ def _field_operations(
 
 
 def harms(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return a text for each lossless DSCP that the target makes lossy or moves to other priorities, by DSCP."""
+    """Return a text for each lossless DSCP that the target makes lossy or moves to other priorities, in their order."""
     return tuple(_moves(_priorities(running), _priorities(target)))
 
 

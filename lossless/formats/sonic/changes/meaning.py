@@ -120,8 +120,8 @@ def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
 class _ObjectNames:
     """Names of the device for rendered QoS maps, schedulers, WRED and buffer profiles.
 
-    A name stands for one rendered row alone. So a place has no difference exactly where the row that the device binds
-    there has the values of the one that is rendered for it.
+    A name stands for rendered rows of equal values alone. So a place has no difference exactly where the row that the
+    device binds there has the values of the one that is rendered for it.
     """
 
     def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:
@@ -229,7 +229,7 @@ def _plain_last(fields: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
 
 
 def _index(table: str, field: str) -> str:
-    """Return the field of a map as the number it is."""
+    """Return the name of a field; one of a QoS map that is a number is without leading zeros."""
     number = whole_number(field) if table in _MAPS else None
     return field if number is None else str(number)
 

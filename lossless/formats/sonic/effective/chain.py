@@ -71,7 +71,7 @@ def applied_tables(tables: Tables, state: Programmed) -> Tables:
 def _gone(tables: Tables, state: Programmed) -> frozenset[Row]:
     """Return the written rows that the daemons do not apply, and BUFFER_PG rows that buffermgrd replaces.
 
-    Rows of PORT, and watchdogs that wait, are not among them.
+    Rows of PORT, and watchdogs that wait for their mask, are not among them.
     """
     # A watchdog that waits for its mask stays: the port says whether the mask is empty, or filled in on upgrade.
     gone = {

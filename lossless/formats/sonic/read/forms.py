@@ -49,7 +49,7 @@ def holds_tables(data: object) -> bool:
 
 
 def devices_of(document: Document) -> tuple[Document, ...]:
-    """Return a document for each device in a file: a plain config_db.json itself; none if no CONFIG_DB is in it."""
+    """Return a document for each device in a file, none without a CONFIG_DB; a plain config_db.json or a part itself."""
     if document.part or _has_tables(document.data):
         return (document,)
     configs = tuple(
@@ -73,7 +73,7 @@ def numbered_device(document: Document, asic: str) -> Document:
 
 
 def unread_sections(document: Document) -> Iterator[tuple[Path, str]]:
-    """Yield the path of each entry beside the devices of a file that is no device, with why it is not read."""
+    """Yield the paths of entries beside the devices of a file that are no sections, each with why it is not read."""
     roots = {root.path[0] for root in _roots(document.data) if root.path}
     if not roots or document.part:
         return
@@ -241,7 +241,7 @@ class _Dump:
 
 
 def is_wrapped(value: object) -> bool:
-    """Return whether a row is written as ``redis-dump`` does: its fields below ``value``, beside their type."""
+    """Return whether a row is written as ``redis-dump`` does: its content below ``value``, as a hash or with its type."""
     if not isinstance(value, dict) or not {"value"} <= value.keys() <= _WRAPPER:
         return False
     return "type" in value or isinstance(value["value"], dict)

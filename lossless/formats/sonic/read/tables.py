@@ -306,7 +306,10 @@ class Tables:
 
 
 def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
-    """Return whether all values of a table are text, no key names several ports, and no field is a list."""
+    """Return whether all values of a table are text, no key names several ports, and no field is a list.
+
+    False for the tables of profile lists.
+    """
     if not _ROW.issuperset(map(type, rows.values())) or name in _LISTS:
         return False
     if name in _PORT_KEYED and "," in "".join(rows):

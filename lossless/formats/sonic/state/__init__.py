@@ -1,1 +1,1 @@
-"""Captures of a SONiC switch's state: databases, outputs of show and its scripts, answers over gNMI."""
+"""Captures of a SONiC switch's state: snapshots, databases, outputs of show and its scripts, answers over gNMI."""

@@ -59,7 +59,7 @@ class SwitchCommand(NamedTuple):
 
     @property
     def form(self) -> str:
-        """The command without its options: ``show queue watermark unicast``."""
+        """The words of the command before its first option, without ``sudo``: ``show queue watermark unicast``."""
         words = _SINGLE_LETTER.sub("", self.text).split()
         kept = []
         for word in words:
@@ -84,7 +84,7 @@ class SwitchCommand(NamedTuple):
 
     @property
     def watermark(self) -> str | None:
-        """The watermark of a priority group or pool that the command prints; None if its words do not name one."""
+        """The name of the watermark that the command prints; None if the command is not about watermarks."""
         if "watermark" not in self.text:
             return None
         if "headroom" in self.text:
@@ -114,7 +114,7 @@ def read_databases(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterato
 
 
 def read_dump(dump: Dump, file: str) -> StateCapture:
-    """Return the capture of one database: a reading for each field of each row, but of maps other than name maps."""
+    """Return the capture of one database: a reading for each field of each row; of COUNTERS_DB's maps, name maps only."""
     fields = {row.key: row.fields for row in dump.rows}
     device, namespace = _device(fields)
     namespace = dump.namespace or namespace

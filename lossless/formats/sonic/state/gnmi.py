@@ -152,14 +152,17 @@ def _object(row: dict[str, Any], path: Path, identity: Identity, window: str) ->
 
 
 def _since(reading: StateReading, window: str) -> CountedSince:
-    """Return since when a counter counts: an answer lacks the requested table, so it is unknown for watermarks."""
+    """Return since when a counter counts; unknown for watermarks without a period, as an answer names no table."""
     if "watermark" not in reading.name:
         return reading.since
     return "period" if window else "unknown"
 
 
 def _lanes(field: str, value: object, identity: Identity, path: Path) -> Iterator[StateReading]:
-    """Yield the value of each lane of a port; lanes come as JSON in a text, with a star after a changed value."""
+    """Yield the value of each lane of a port, or one value if it has no lanes.
+
+    Lanes come as JSON in a text, with a star after a changed value.
+    """
     try:
         lanes = json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):

@@ -113,7 +113,10 @@ _POOL = re.compile(r"(?=\w+?_pool)\w++")
 
 
 def read_scripts(printed: PrintedJson, command: SwitchCommand, file: str) -> Iterator[StateCapture]:
-    """Yield the capture of a script's JSON, in the namespace of the lines before it, else of the command."""
+    """Yield the capture of a script's JSON, in the namespace of the lines before it, else of the command.
+
+    There is none for other JSON.
+    """
     matches = [match for line in printed.before if (match := _NAMESPACE.match(line))]
     namespace = (matches[-1][1] or matches[-1][2]) if matches else command.namespace
     cleared: CountedSince = (

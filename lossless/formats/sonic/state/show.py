@@ -214,7 +214,7 @@ def _counters(pairs: PrintedPairs, context: TableContext) -> Said:
 
 
 def _port(context: TableContext) -> Identity:
-    """Return the port of ``show interfaces counters detailed``, which only the command names."""
+    """Return namespace and port of ``show interfaces counters detailed``; only the command names the port, if any."""
     words = [
         word for word in context.command.text.split() if re.fullmatch(r"[A-Z](?=[\w/-]*?[0-9])[\w/-]++", word)
     ]

@@ -149,7 +149,7 @@ def element_of(heading: str) -> Identity:
 
 
 def value_column(heading: str, first: str, title: CounterName | None, command: SwitchCommand) -> ValueColumn:
-    """Return the counters of a column, by its heading, the table's first heading, its title and the command."""
+    """Return element and counters of a column, by its heading, the table's first heading, its title and the command."""
     if heading in _PAIRED:
         return ValueColumn((), _PAIRED[heading])
     if element := element_of(heading):

@@ -155,7 +155,7 @@ def _row(title: re.Match[str], line: int, answer: Sequence[str]) -> Iterator[Sna
 
 
 def _value(line: str) -> str | None:
-    """Return the answer to HGET, None where there is no such field."""
+    """Return the answer to HGET, None where there is no such field, or redis printed an error."""
     match = _QUOTED.fullmatch(line)
     if match:
         return unescaped(match[1])

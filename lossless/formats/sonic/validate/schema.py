@@ -221,7 +221,7 @@ class RowSchema(NamedTuple):
 class TableSchema(NamedTuple):
     """The schema of one table: rows of fixed names, and rows by the number of parts of their key.
 
-    ``otherwise`` is None if the release defines the table; ``older_rows`` are fixed rows that it does not define.
+    ``otherwise`` is None unless the release is known to lack the table; ``older_rows`` are fixed rows that it lacks.
     """
 
     rows: Mapping[str, RowSchema]
