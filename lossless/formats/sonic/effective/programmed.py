@@ -114,7 +114,7 @@ class ProgrammedPort(Record):
     """The QoS and buffers of a port as the daemons program them.
 
     ``maps`` are names by field of PORT_QOS_MAP, ``groups`` buffer profiles by number, ``queues`` by number the names of
-    what is bound: ``scheduler``, ``wred``, ``buffer``; ``lists`` are buffer profiles by direction.
+    bound objects: ``scheduler``, ``wred``, ``buffer``; ``lists`` are buffer profiles by direction.
     """
 
     settings: PortSettings

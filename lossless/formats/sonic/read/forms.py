@@ -49,7 +49,7 @@ def holds_tables(data: object) -> bool:
 
 
 def devices_of(document: Document) -> tuple[Document, ...]:
-    """Return a document for each device in a file, none without a CONFIG_DB; a plain config_db.json or a part itself."""
+    """Return a document for each device in a file: a plain config_db.json or a part itself; none without CONFIG_DB."""
     if document.part or _has_tables(document.data):
         return (document,)
     configs = tuple(
@@ -241,7 +241,7 @@ class _Dump:
 
 
 def is_wrapped(value: object) -> bool:
-    """Return whether a row is written as ``redis-dump`` does: its content below ``value``, as a hash or with its type."""
+    """Return whether a row is written as ``redis-dump`` does: below ``value``, as a hash or beside its type."""
     if not isinstance(value, dict) or not {"value"} <= value.keys() <= _WRAPPER:
         return False
     return "type" in value or isinstance(value["value"], dict)

@@ -290,8 +290,8 @@ class Tables:
     def number(self, table: str, row: ConfigRow, field: str) -> int | None:
         """Return a field as a number, None if it is absent or cannot be read.
 
-        What cannot be read is noted, but for the tables of :data:`CHECKED_TABLES`: there a rule reports it, and the
-        number is the one that a text begins with, as orchagent takes it.
+        A text that is no number is noted. In the tables of :data:`CHECKED_TABLES` a rule reports it instead, and the
+        number is the one that the text begins with, as orchagent takes it.
         """
         text = row.fields.get(field, "").strip()
         if not text:

@@ -114,7 +114,7 @@ def read_databases(printed: PrintedJson, _: SwitchCommand, file: str) -> Iterato
 
 
 def read_dump(dump: Dump, file: str) -> StateCapture:
-    """Return the capture of one database: a reading for each field of each row; of COUNTERS_DB's maps, name maps only."""
+    """Return the capture of a database, a reading for each field of each row; of COUNTERS_DB's maps, only name maps."""
     fields = {row.key: row.fields for row in dump.rows}
     device, namespace = _device(fields)
     namespace = dump.namespace or namespace
