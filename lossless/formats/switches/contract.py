@@ -2,7 +2,8 @@
 
 All other code works with switches of the fabric model. A dialect recognizes a configuration, makes a switch of it,
 finds settings that the system refuses or leaves without effect, lists rules that cannot apply to it with the reason,
-and has the words in which its operators describe a finding.
+and has the words in which its operators describe a finding. It also makes the files of a switch, and the commands from
+one configuration to another.
 
 Switches are compared by their attributes, whichever system they run.
 """
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 class ConfigurationFile(NamedTuple):
     """A file that configures a switch: its name, the template that lays it out, and the template's content.
 
-    ``target`` is its path on the switch, ``apply`` the commands that load it, ``why`` the known effects of those on
-    traffic. ``whole``: it has everything that the dialect can express, and so can be read back.
+    ``target`` is its path on the switch, ``apply`` the commands that load it, both empty if there is none; ``why`` are
+    notes on its use and effects. ``whole``: it has everything that the dialect can express, and so can be read back.
     """
 
     name: str

@@ -112,7 +112,7 @@ def _of_switch(key: Key) -> Iterator[str]:
 
 
 def _of_port(own: Settings, new: Settings, back: str) -> Iterator[str]:
-    """Yield the commands that remove PFC, watchdog, trust and profile where an interface or profile lost them."""
+    """Yield the commands that undo settings of PFC, watchdog, trust and profile that an interface or profile lost."""
     gone = {key: setting.value for key, setting in own.items() if key not in new}
     for key, value in gone.items():
         if key[0] == "no-drop" and value:

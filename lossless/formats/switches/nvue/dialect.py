@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 _FRAME_BYTES = 1500
-"""The payload of the smallest frame that a port may be set to in earnest: less headroom cannot hold one."""
+"""The payload of a standard Ethernet frame: less headroom cannot hold one."""
 
 
 def refusals(reader: NvueSwitch) -> Iterator[RefusedSetting]:

@@ -176,7 +176,7 @@ def impossible(tree: Node) -> Iterator[RefusedSetting]:
 
 
 def _strays(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
-    """Yield the QoS settings outside the grammar: path, node, and what is valid there, None behind a value."""
+    """Yield the QoS settings outside the grammar: path, node, and the valid words there, None behind a value."""
     qos, interfaces = tree.at("qos"), tree.at("interface")
     if qos is not None:
         yield from _below(qos, _QOS, ("qos",))

@@ -59,7 +59,7 @@ OTHERS = "swp*"
 GLOBAL = "default-global"
 _KBPS = 1000
 _NO_LIMIT_KBPS = 2**31 - 1
-"""The rate of a shaper that means no limit, in kb/s (the same guide, "Shaping")."""
+"""The rate of a shaper that means no limit, in kb/s (NVIDIA, Cumulus Linux User Guide, "Quality of Service")."""
 _OF_ALL_PORTS = (
     ("roce",),
     ("pfc",),

@@ -315,7 +315,7 @@ LOSSES = {
     **NO_ADAPTIVE_ROUTING,
     "mtu": "that of its classes is set; the MTU of an interface belongs to its own provisioning",
 }
-"""Attributes that the files of NX-OS do not carry, with why, in the commands that are read."""
+"""Attributes that the files of NX-OS do not carry, with why."""
 _APPLY = (
     "checkpoint lossless",
     "copy bootflash:qos.cfg running-config",

@@ -191,7 +191,7 @@ def _of_policy(name: Name, before: NxosConfig, after: NxosConfig) -> Iterator[st
 
 
 def _unused(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield the commands that remove unwanted policies that nothing left binds, and class maps that then none uses."""
+    """Yield the commands that remove unwanted policies without a binding that stays, then class maps without a use."""
     elsewhere = [own for port, own in before.ports.items() if port not in after.ports]
     blocks = (*elsewhere, *before.profiles.values())
     kept = {

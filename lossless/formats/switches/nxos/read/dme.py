@@ -261,7 +261,7 @@ def _of_interface(item: Mapping[str, Any], path: Path) -> Iterator[Line]:
 
 
 def _pfc(config: NxosConfig, settings: Settings, item: Mapping[str, Any], path: Path) -> None:
-    """Read the mode of PFC and of its watchdog if it is on, off or auto; any other value is noted as unread."""
+    """Read the mode of PFC (0 is auto) and of its watchdog: on, off or auto; any other value is noted as unread."""
     for keys, words in _PFC.items():
         for line, place in _line(item, path, keys, words + "{}"):
             if keys == _MODE and line.removeprefix(words) == _AUTO:

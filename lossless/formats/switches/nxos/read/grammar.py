@@ -105,7 +105,7 @@ Settings = dict[Key, NxosSetting]
 
 
 class RandomDetect(NamedTuple):
-    """The curve of ``random-detect``: without ``ecn`` it drops. Thresholds are None if the line's unit has no bytes."""
+    """The curve of ``random-detect``: without ``ecn`` it drops. Thresholds are None if the line has none in bytes."""
 
     min_bytes: int | None
     max_bytes: int | None
