@@ -316,7 +316,7 @@ def _tier(switch: Switch) -> str:
 
 
 def host_facing(fabric: Fabric) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each tier with the names of ports that lead to hosts on all of its switches that have them."""
+    """Yield tiers, each with the names of its ports that lead to hosts on all of its switches that have them."""
     for tier in tiers(fabric):
         switches = [switch for switch in fabric.switches if _tier(switch) == tier]
         used = {id(switch.ports): switch.ports for switch in switches}

@@ -248,11 +248,11 @@ class ScrapeLimits:
 
     @contextmanager
     def waiting(self, server: RedisServer) -> Iterator[float]:
-        """Yield for how many seconds a server may be waited for now; the time until the end is counted.
+        """Yield the seconds that a server may be waited for now; the time until the end of the block is counted.
 
         Raises:
             ScrapeLimitError: it has none left.
-            OSError: what is done meanwhile fails; a timeout is worded.
+            OSError: the block fails; the message of a timeout names its seconds.
         """
         left_s = self._left_s[server]
         share = ScrapeLimitError(f"slow: its {WAITING_S / len(self._left_s):g} s of this scrape are used up")
@@ -354,7 +354,7 @@ class RedisReader:
         return None
 
     def __del__(self) -> None:
-        """Close the connection with the exporter."""
+        """Close the connection when the reader is deleted."""
         self.close()
 
     def refuse(self, why: str) -> None:
