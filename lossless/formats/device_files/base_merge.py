@@ -224,7 +224,7 @@ class Deployment(NamedTuple):
 
 
 class PlannedFile(NamedTuple):
-    """One file to write, by its path below the output folder: ``<device>/<name>``.
+    """One file to write, by its path below the output folder, such as ``<device>/<name>``.
 
     ``secret``: only its owner may read it, and its content is not shown.
     """
@@ -239,7 +239,7 @@ class PlannedFile(NamedTuple):
 class UpdatePlan(NamedTuple):
     """The update that brings a running switch to the rendered configuration: nothing, a patch, or a reload.
 
-    ``ports_down`` are the ports that a patch takes down meanwhile. ``why`` names the rows that need a reload.
+    ``ports_down`` are the ports that a patch takes down. ``why`` names the rows that need a reload.
     ``harms`` lists effects of a patch on lossless traffic.
     """
 
