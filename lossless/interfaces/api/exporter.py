@@ -1,7 +1,7 @@
 """Exporter and collector: the databases of a SONiC switch as metrics, and the scripts that take a snapshot.
 
-Metrics are for Prometheus. The scripts print a snapshot of a host or a switch for this program to read; they need
-only a shell.
+Metrics are for Prometheus. The scripts print a snapshot of a host or a switch for this program to read; they run
+in a shell, without this program.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def check(
 
 
 def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
-    """Return the lookup of configurations; None if ``files`` have none, and no option chooses rules or a baseline."""
+    """Return the lookup of configurations; None if no configuration, baseline or choice of rules is for ``files``."""
 
     return _needed(configurations_of(options), options, files)
 
@@ -151,7 +151,7 @@ def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | N
 def _needed(
     lookup: ConfigurationLookup | None, options: Options, files: Sequence[str]
 ) -> ConfigurationLookup | None:
-    """Return ``lookup``; None if ``files`` have no configuration, and no option chooses rules or a baseline."""
+    """Return ``lookup``; None if no configuration, baseline or choice of rules applies to ``files``."""
     if lookup is None:
         return None
     asked = options.configuration or options.baseline or options.select or options.ignore

@@ -115,7 +115,7 @@ def _by_themselves(
 def _by_changes(
     revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
 ) -> tuple[_Before, Report]:
-    """Check all files as they are now and at a revision; one check is enough for devices of which nothing changed."""
+    """Check all files as they are now and at a revision; one check is enough for devices without a change."""
     like, cache, seen = next(iter(blobs.values())), LintCache(), dict[str, tuple[Candidate, str | None]]()
 
     def check(candidates: Sequence[Candidate], settings: Settings) -> Report:

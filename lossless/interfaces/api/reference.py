@@ -233,7 +233,7 @@ def unknown_selector(word: str) -> str | None:
 
 
 def formats() -> tuple[Format, ...]:
-    """Return the systems of switches, by the name that ``format`` of an intent gives them; SONiC comes first."""
+    """Return the systems of switches, each with the name that ``format`` of an intent gives it, SONiC first."""
     return supported_formats()
 
 

@@ -250,9 +250,9 @@ def _print_problems(drift: FabricDrift) -> None:
 
 
 def _write_patches(drift: FabricDrift, folder: str) -> bool:
-    """Write the patches with operations; return whether a switch that differs has none, and name those of others.
+    """Write the patches with operations; return whether a switch with differences or problems has no patch.
 
-    The switches of other systems are named here, as nothing else says why they have no patch.
+    Switches of other systems without one are named here, as no other message gives the reason.
     """
     from pathlib import Path
 

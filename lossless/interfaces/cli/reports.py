@@ -135,7 +135,7 @@ def write_report(
 
 
 def _report_as(report: Report, form: str, failing: tuple[Severity, ...]) -> str:
-    """Return a report in a form that programs read; what it leaves out is printed on standard error."""
+    """Return a report in a form that programs read; notices of omitted findings are printed on standard error."""
     from lossless.interfaces.api.lint import report_as
 
     return _told(form, report_as(report, cast("ReportForm", form), failing))

@@ -26,7 +26,7 @@ _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
 class ClosedPipeError(Exception):
-    """Whoever read our output has stopped: ``lossless lint | head`` is no mistake."""
+    """The reader of our output has closed the pipe, as in ``lossless lint | head``: that is no mistake."""
 
 
 class UnwritableError(Exception):

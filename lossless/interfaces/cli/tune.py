@@ -128,7 +128,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Start the clock for None; after the first setting print the expected time of so many ``settings``."""
+        """Start the clock for None; after the first setting print the time to expect for ``settings`` at most."""
         if settings is None:
             self._started_s = monotonic()
             return

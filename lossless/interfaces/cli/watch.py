@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _LEAST_PAUSE_S = 0.2
 _SHARE = 20
-"""Each search for changed files is followed by a pause of at least so many times its length."""
+"""The least pause after a search for changed files, as a multiple of the search's length."""
 
 
 def watched(

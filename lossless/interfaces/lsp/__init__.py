@@ -1,1 +1,1 @@
-"""The language server: the findings of ``lossless lint`` while an intent or a config_db.json is edited."""
+"""The language server: the findings of ``lossless lint`` while an intent or a switch configuration is edited."""

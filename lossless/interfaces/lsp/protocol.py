@@ -3,8 +3,8 @@
 After a malformed message the server continues with the next. The order of messages and the codes of errors are those
 of the Language Server Protocol 3.17 (Base Protocol, Server lifecycle) and JSON-RPC 2.0, section 5.1.
 
-On the stream a message is lines of a header, then so many bytes (Language Server Protocol 3.17, Base Protocol); it is
-read in bounded memory, so that the next message is found.
+On the stream a message is lines of a header with a length, then as many bytes (Language Server Protocol 3.17, Base
+Protocol); it is read in bounded memory, so that the next message is found.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Protocol(LanguageServerProtocol):
     refuse_text: Callable[[str, int], None]
     """Called with the URI and size of a text that is too large; the size is 0 if its whole message was."""
     allows_text: Callable[[str, int], bool]
-    """Returns whether a text of so many characters is accepted."""
+    """Returns whether a text is accepted, by its URI and its number of characters."""
 
     async def serve(self, stdin: BinaryIO, stop: Event, readers: Executor) -> None:
         """Read messages from ``stdin`` and handle them, until the stream ends or ``stop`` is set."""

@@ -80,7 +80,7 @@ class Diagnosis(NamedTuple):
 
 
 class Server(LanguageServer):
-    """A language server for intents and config_db.json files."""
+    """A language server for intents and configurations of switches."""
 
     protocol: Protocol
 

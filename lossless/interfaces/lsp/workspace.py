@@ -143,7 +143,7 @@ Texts = dict[str, tuple[str, str]]
 
 
 def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
-    """Return the texts that the fix of one finding changes; empty if it has none, or it would cause another finding."""
+    """Return the texts that the fix of one finding changes; empty without a fix, or if it causes a warning or error."""
     return _fixed(group, options, lambda other: _key(other) == _key(finding), unsafe=True)
 
 
