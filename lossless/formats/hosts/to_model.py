@@ -57,7 +57,7 @@ _TIMEOUT, _RETRIES = 20, 7
 
 
 class InterfaceFact(NamedTuple):
-    """One fact about an interface: its value, its origin, its rank, and its line, 0 where its file is no text."""
+    """One fact about an interface: its value, its origin, its rank, and its line, 0 without a place."""
 
     value: Any
     origin: Origin
@@ -141,7 +141,10 @@ def _meaning(qos: HostQos) -> Any:
 
 
 def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
-    """Return the interface of every RDMA device, PCI address and interface in the facts; an unknown one is its own."""
+    """Return the interface of every RDMA device, PCI address and interface in the facts.
+
+    One that is unknown is its own, but a device gets the sole interface, if any.
+    """
     owners: dict[str, str] = {}
     others: set[str] = set()
     for _, fact in facts:
@@ -154,7 +157,7 @@ def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
 
 
 def _tied(owners: dict[str, str]) -> dict[str, str]:
-    """Return the interfaces of RDMA devices and PCI addresses; one without an interface gets the only interface."""
+    """Return the interfaces of RDMA devices and PCI addresses; one without any gets the sole interface, if any."""
     devices = {name for name, owner in owners.items() if name == owner and _is_device(name)}
     interfaces = {owner for owner in owners.values() if owner not in devices}
     if len(interfaces) == 1:
@@ -263,7 +266,7 @@ def _at(known: Mapping[str, InterfaceFact], key: str, otherwise: Origin) -> Orig
 
 
 def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicProfile | None:
-    """Return the NIC profile with the PCI vendor and device ID of a NIC, None where no profile has them."""
+    """Return the NIC profile with the PCI vendor and device ID of a NIC, None where they or the profile are unknown."""
     if "vendor" not in known or "device" not in known:
         return None
     ids = (known["vendor"].value, known["device"].value)

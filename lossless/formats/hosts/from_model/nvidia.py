@@ -109,7 +109,8 @@ def firmware(qos: HostQos) -> tuple[FirmwareSetting, ...]:
     """Return the firmware settings of a port; where DCQCN is off, only the empty mask of its priorities.
 
     Raises:
-        RenderError: as :func:`values`.
+        RenderError: the driver lacks a parameter, the DSCP or priority of CNPs is unknown, or DCQCN would run on no
+            priority.
     """
     kept = sorted((name.upper(), value) for name, value, _ in _dcqcn(qos))
     return tuple(

@@ -1,7 +1,8 @@
 """The files of a host: its script and unit, its tools, the environment of jobs, and resources of NVIDIA's operator.
 
-A script consists of the settings of every NIC, those of its driver (one module a driver), and the calls of the
-tool that sets trust, DSCP map and PFC. None of it survives a reboot; hence the unit.
+A script consists of the settings of every NIC, those of its driver (a module each for mlx5, for bnxt_re, and for all
+others), and the calls of the tool that sets trust, DSCP map and PFC. Only settings in firmware survive a reboot; hence
+the unit.
 
 The tools set trust, DSCP map, PFC and ETS on a host:
 
@@ -70,7 +71,7 @@ def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
     """Return the NicConfigurationTemplates of a fabric, one for each type of NVIDIA NIC; none without its policy.
 
     Raises:
-        RenderError: the operator cannot set a value that the fabric needs.
+        RenderError: the ToS byte of RDMA, or the DSCP or priority of CNPs, is unknown.
     """
     policy = fabric.kubernetes
     if policy is None:
@@ -139,7 +140,7 @@ def _pauses(qos: HostQos) -> tuple[int, ...]:
 
 
 def _congestion_priorities(qos: HostQos) -> tuple[int, ...]:
-    """Return the priorities that DCQCN runs on, none where it is off."""
+    """Return the priorities that DCQCN runs on, none where it is not on."""
     if qos.dcqcn.enabled is not True:
         return ()
     return qos.dcqcn.priorities if isinstance(qos.dcqcn.priorities, tuple) else _pauses(qos)
@@ -295,7 +296,8 @@ def context(qos: HostQos) -> Mapping[str, object]:
     ``dscp_priorities`` has 64 digits, the priority of DSCP n at place n, or - where it has none of its own.
 
     Raises:
-        RenderError: the NIC has no profile or does not support a value, a name is not valid, or a value is unknown.
+        RenderError: the NIC has no profile, it or its tool does not support a value, a name is not valid, DCQCN would
+            run on no priority, or a required value is missing.
     """
     driver = driver_of(qos).values(qos)
     named = driver["module"] or f"PCI id {driver['pci_id']}"
@@ -382,7 +384,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
     """Return the template values of the tool's parts of a script.
 
     Raises:
-        RenderError: the NIC has no profile, or the tool does not support it or a value.
+        RenderError: the NIC has no profile, the tool does not support it or a value, or a required value is missing.
     """
     return _MAKERS[tool_of(qos)](qos)
 

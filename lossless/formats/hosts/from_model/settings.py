@@ -2,7 +2,7 @@
 
 Names become shell words and parts of paths, so they are checked here once more, from every source.
 
-The JSON is for configuration management: each setting once, its unit in its name.
+The JSON is for configuration management: the settings of a host by name.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ VERSION = 1
 def settings_json(
     qos: HostQos, tool: Tool, parameters: Mapping[str, int], firmware: Mapping[str, int]
 ) -> Mapping[str, object]:
-    """Return every setting of a host for its JSON file; null for a setting that remains unchanged.
+    """Return the settings of a host for its JSON file; null for a setting that remains unchanged.
 
     Raises:
         RenderError: DCQCN would run on no priority, or the NIC has no profile.

@@ -220,7 +220,10 @@ class _ResourceLocator:
 
 
 def _resource(document: Document) -> Facts:
-    """Return the host facts of a NicConfigurationTemplate or NicDevice, of the node it names, else by its own name."""
+    """Return the host facts of a NicConfigurationTemplate or NicDevice.
+
+    Its host is the node that it names, else its own name, else the name of the folder.
+    """
     data = document.data
     is_device = data.get("kind") == "NicDevice"
     name = _dig(data, ("metadata", "name"))
@@ -297,7 +300,7 @@ _BARE_DCBX = frozenset({"host", "ieee", "cee", "static"})
 
 
 def speaks_of_hosts(data: Mapping[Any, Any]) -> bool:
-    """Return whether a document is a resource of NVIDIA's NIC operator, or ``dcb -j`` of any object but apptrust."""
+    """Return whether a document is a resource of NVIDIA's NIC operator, or has keys that tell output of ``dcb -j``."""
     if any(keys <= data.keys() for keys in _DCB):
         return True
     if data and data.keys() <= _BARE_DCBX and all(value is True for value in data.values()):

@@ -39,7 +39,7 @@ class SectionLine(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The output of one tool, or the content of one file: ``title`` is the command line, or the file.
+    """The output of one tool, or the content of one file: ``title`` is the command line, else the name of the form.
 
     ``scope`` is the interface, RDMA device or PCI address that the command names, empty for a command about the whole
     host.
@@ -110,7 +110,7 @@ _LOOKED_INTO = 65536
 
 
 class Facts(NamedTuple):
-    """One file of facts: its document, its host, its facts, and the problems of the parts that cannot be read."""
+    """The facts of one host in one file: document, host, facts, and the problems of parts that cannot be read."""
 
     document: Document
     host: str
@@ -118,7 +118,7 @@ class Facts(NamedTuple):
     problems: tuple[Problem, ...]
 
     def line_of(self, fact: HostFact) -> int:
-        """Return the line of a fact, 0 where its document is not text."""
+        """Return the line of a fact, 0 for one without a place."""
         return 0 if fact.place is None else self.document.line_and_column(fact.place.start)[0]
 
     @property

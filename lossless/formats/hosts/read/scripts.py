@@ -1,4 +1,4 @@
-"""Reads a shell script that sets up a host or a job by what it sets, in the order of its lines.
+"""Reads the settings that a shell script makes on a host or for a job; of each the last one counts.
 
 Settings are those of ``mlnx_qos`` (Mellanox/mlnx-tools python/mlnx_qos @088fadb, options) and ``cma_roce_tos``, values
 written to files below ``/sys``, and variables of NCCL, UCX and MORI, also of ``mpirun -x``. They are weaker than what a
@@ -38,7 +38,7 @@ def is_script(text: str) -> bool:
 
 
 def read(section: Section) -> Reading:
-    """Yield the settings that a shell script makes, of rank 1, the last of each; an unknown variable is a flaw."""
+    """Yield the settings that a shell script makes, of rank 1, the last of each; an unreadable value is a flaw."""
     last: dict[tuple[str, str], HostFact] = {}
     for item in _settings_of(section):
         if isinstance(item, HostFact):
@@ -73,7 +73,7 @@ def _settings_of(section: Section) -> Reading:
 
 
 def _expanded(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with the variables that the script has set so far."""
+    """Return a text with the values of the variables that the script has set so far."""
     return re.sub(r"\$\{?([A-Za-z_]\w{0,60})\}?", lambda match: values.get(match[1], match[0]), text)
 
 

@@ -158,7 +158,7 @@ def mlxreg(section: Section) -> Iterator[HostFact]:
 
 
 def _current(columns: str) -> int | None:
-    """Return the current value of a setting: the only column, or the second of three (default, current, next boot).
+    """Return the current value of a setting: the second of three columns (default, current, next boot), else the first.
 
     It is None where that is no number.
     """
@@ -218,7 +218,7 @@ _DSCP_SELECTOR = 5
 def application_table(section: Section) -> Reading:
     """Yield PFC, ETS and the DSCP map of an interface as ``niccli get_qos`` and ``lldptool -t`` print them.
 
-    ``lldptool -t -n`` prints what the neighbor sends, which is a flaw: it is no setting of the host.
+    ``lldptool -t -n`` prints the settings that the neighbor sends, which is a flaw: they are not those of the host.
     """
     if section.words[:1] == ("lldptool",) and any(
         word.startswith("-") and not word.startswith("--") and "n" in word for word in section.words[1:]
@@ -250,7 +250,7 @@ def application_table(section: Section) -> Reading:
 
 
 def _table_shares(section: Section) -> Iterator[HostFact]:
-    """Yield the ETS shares, the first of two tables: that of the interface stands before what it recommends."""
+    """Yield the ETS shares, the first of two tables: that of the interface stands before the recommended one."""
     found: dict[str, SectionLine] = {}
     for line in section.lines:
         name = line.text.strip().partition(":")[0]
@@ -278,7 +278,7 @@ _FLOW_CONTROL = re.compile(
 
 
 def adapter_qos(section: Section) -> Iterator[HostFact]:
-    """Yield the priorities with PFC of each adapter that ``Get-NetAdapterQos`` prints, where QoS is enabled."""
+    """Yield the priorities with PFC of the adapters in the output of ``Get-NetAdapterQos``."""
     scope = section.scope
     for line in section.lines:
         if match := _ADAPTER.fullmatch(line.text.strip()):

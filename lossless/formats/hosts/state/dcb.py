@@ -1,4 +1,4 @@
-"""Reads ``dcb pfc|ets|buffer show dev IF``, as text and with ``-j``.
+"""Reads ``dcb pfc|ets|buffer|app show dev IF``, as text and with ``-j``.
 
 ``prio-pfc 0:off 1:on ...`` (``pg-pfc`` before the tool was released), with ``-s`` also ``requests`` (pauses that were
 sent) and ``indications`` (received), as man8/dcb-pfc.8 has it. Sizes of buffers are in units of tc, where ``Kb`` is

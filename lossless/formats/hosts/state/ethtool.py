@@ -53,7 +53,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield every NIC counter, under the name common to all drivers where there is one; other lines are problems."""
+    """Yield the NIC counters, under the name common to all drivers where there is one; invalid lines are problems."""
     device = (("device", section.named),) if section.named else ()
     ring, lines = None, {}
     for line in section.lines:
@@ -80,7 +80,7 @@ def _counts(text: str) -> bool:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """Return the name and the value in a line of ethtool, both empty for a line that is not a counter."""
+    """Return the name and the value in a line of ethtool, both empty for a line without a valid name."""
     name, _, value = text.rpartition(":")
     bare = name.strip()
     return (bare, value.strip()) if _NAME.fullmatch(bare) else ("", "")
@@ -149,7 +149,7 @@ _PORT = {
     "tx_pfc_frames": ("pfc_tx_all", "packets"),
     "tx_pause_storm_warning_events": ("pause_storm_warnings", "events"),
     "tx_pause_storm_error_events": ("pause_storm_errors", "events"),
-    # What no buffer of the NIC was left for; out_of_buffer of hw_counters counts RDMA instead.
+    # Packets for which the NIC had no buffer left; out_of_buffer of hw_counters counts RDMA instead.
     "rx_discards_phy": ("rx_discards", "packets"),
     "tx_discards_phy": ("tx_discards", "packets"),
     "rx_stat_discard": ("rx_discards", "packets"),
@@ -232,7 +232,7 @@ _RING_FORMS = tuple(map(re.compile, _RINGS))
 
 
 def counter_name(printed: str) -> NicCounterName:
-    """Return a NIC counter's common name, else the printed one, with its unit and its priority, lane or ring."""
+    """Return a NIC counter's common name, else the printed one, with its unit and its priority, TC, lane or ring."""
     if printed in _PORT:
         return NicCounterName(*_PORT[printed])
     for pattern, name, unit, kind in _NUMBERED:

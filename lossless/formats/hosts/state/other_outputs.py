@@ -75,7 +75,7 @@ def of_interfaces(outputs: Iterable[PrintedSection]) -> Iterator[tuple[PrintedSe
 
 
 def _of(known: Mapping[str, Callable[[str], re.Match[str] | None]], text: str) -> str:
-    """Return the form of the command that prints a line, empty where several may."""
+    """Return the form of the command that prints a line, empty for any other line."""
     return next((name for name, line in known.items() if line(text)), "")
 
 

@@ -147,7 +147,7 @@ def _said(section: PrintedSection, line: PrintedLine, number: int, said: Mapping
 
 
 def _command(text: str) -> dict[str, str]:
-    """Return the name of a test and the variables in a command line that starts one; empty for any other line."""
+    """Return the name of a test and the variables that a line has; empty for a line without either."""
     name = _COMMAND.search(text)
     chosen = dict(_VARIABLE.findall(text))
     found = {
@@ -256,7 +256,7 @@ def _json(section: PrintedSection) -> Iterator[StateItem]:
 
 
 def _gbps(size: object, average: object, rate: object) -> Maybe[float]:
-    """Return a bandwidth in Gb/s, by the unit in which it agrees with the message rate; UNKNOWN where neither does."""
+    """Return a bandwidth in Gb/s, by the unit in which it agrees with the message rate; UNKNOWN where none does."""
     if not (isinstance(size, int) and isinstance(average, int | float) and isinstance(rate, int | float)):
         return UNKNOWN
     carried = rate * 1e6 * size * 8 / 1e9

@@ -71,7 +71,7 @@ class LogMessage(NamedTuple):
     def reading(
         self, name: str, value: Maybe[int | str], identity: Identity = (), heading: str = ""
     ) -> StateReading:
-        """Return a reading of a value in the message, identified by the host that wrote it."""
+        """Return a reading of a value in the message, identified by ``identity`` and, if known, the writing host."""
         host: Identity = (("host", self.host),) if self.host else ()
         path: Path = ("log", self.line.number, heading or name)
         return StateReading((*host, *identity), name, value, "", "now", path, heading or name)
