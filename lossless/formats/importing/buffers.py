@@ -94,9 +94,7 @@ def _model(device: ImportDevice) -> str:
 
 
 def _form(device: ImportDevice) -> str:
-    """Return the form of ingress pools if the HWSKU has another one and its product ships it with headroom, else
-    ``""``.
-    """
+    """Return the form of ingress pools if not the HWSKU but the product ships it, with headroom; else ``""``."""
     pools = {pool.name for pool in device.switch.qos.pools}
     if not pools:
         return ""
@@ -246,7 +244,7 @@ def _has_keys(values: ClassValues, lower: ClassValues) -> bool:
 
 
 def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
-    """Yield, for each lossless priority group of a port, the buffer values that are not defaults of an intent."""
+    """Yield, for lossless priority groups of a port, the buffer values that are not defaults of an intent."""
     qos = port.qos
     for priority in priorities if qos is not None and port.speed_bps else ():
         group = (

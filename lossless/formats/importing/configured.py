@@ -1,8 +1,8 @@
 """Imports switches of other systems than SONiC, and derives classes and watchdog of a draft from the ports of all.
 
 An intent has one number for class, queue and PFC priority, other systems have three. Ports are renumbered before they
-vote: a class with PFC has the number of its priority, any other that of its queue. Deviations of a switch are lost,
-and listed.
+vote: a class with PFC has the number of its priority, any other that of its queue, if free. Deviations of a switch are
+lost, and listed.
 
 Classes come from the QoS of ports: a TC of a DSCP, with PFC or with a scheduled queue is a class. An intent has one set
 of classes for the whole fabric, so it declares the values of most ports. A vote is one a port, and ties are broken by a
@@ -543,7 +543,7 @@ def _watchdog_notes(
     tiers: Sequence[Tier],
     polls: Sequence[tuple[Tier, int | None, bool]],
 ) -> Iterator[str]:
-    """Yield notes on ports and devices whose watchdog is not the one declared for their tier."""
+    """Yield notes on ports and devices that differ from the watchdog of their tier, and on a default poll interval."""
     as_declared = sum(row == watchdog.of(tier)[1:4] for row, tier in zip(rows, tiers, strict=True))
     yield from dissent_notes(Vote(as_declared, len(rows)), "watchdog")
     ayes = sum((poll or DEFAULT_POLL_MS) == watchdog.of(tier).poll_ms for tier, poll, _ in polls)
@@ -569,7 +569,7 @@ def _recovery_notes(watchdog: DraftWatchdog, dogs: Sequence[Watchdog]) -> Iterat
 
 
 def differing_watchdog(qos: PortQos, usual: DraftWatchdog | None, *, sonic: bool) -> tuple[str, ...] | None:
-    """Return the settings of a port's watchdog that differ from the declared one; none for a port without watchdog.
+    """Return the settings of a port's watchdog that differ from the declared one; empty for a port without one.
 
     None where no setting is known to differ.
     """

@@ -386,7 +386,7 @@ def other_devices(
     """Return the devices of configurations of other systems than SONiC.
 
     ``switches`` state profiles, see ``import_configs``. Of files in a folder for one switch with the same behavior the
-    first is used. ``problems`` gets those of files left out, but of a switch that another file of the folder has.
+    first is used. ``problems`` gets those of a file left out, unless another file of its folder has the switch.
 
     Raises:
         ProfileError: a profile does not exist, or a user's file is unreadable or wrong.

@@ -1,7 +1,7 @@
 """Turns devices and cables into the draft of an intent, with all choices made, before its text is written.
 
 Priority groups and queues are declared where they differ from defaults: with the values of most ports, by tier and
-speed. Tiers of links are those whose ports have PFC, and those whose ports do not. Far ends for which no file was
+speed. Tiers of links are divided into those with PFC and those without. Far ends for which no file was
 given are switches that are configured elsewhere, or hosts.
 
 Trimming has the classes whose queues trim, the size, and the class in which trimmed packets continue. An intent

@@ -1,7 +1,7 @@
 """Turns deployed devices into an intent: writes its text, and compares its render with the devices.
 
 The text is short, in the units people use, with a comment for each choice. The oversubscription of shared headroom
-comes from deployed pool sizes.
+is derived from deployed pool sizes where those differ from the computed ones.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ _MOST_DECIMALS = 6
 
 
 def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
-    """Return, for each shared headroom pool, the headroom of all groups and the deployed size, in bytes.
+    """Return the headroom of all groups and the deployed size of shared headroom pools, in bytes.
 
     ``cells`` compare a device with an intent whose ratio is 1, in which the pool holds the headroom of all groups.
-    Pools that are deployed larger than that are left out.
+    Pools that are deployed larger than that, or without a size, are left out.
     """
     sizes = []
     for cell in cells:
@@ -106,7 +106,7 @@ def _shortest(claimed: int, deployed: int) -> float | None:
 if TYPE_CHECKING:
     Path = str | PathLike[str]
     Refusals = Callable[[str], tuple[Problem, ...]]
-    """A function that returns the findings for which ``render`` refuses the text of an intent."""
+    """A function that returns the problems for which ``render`` refuses the text of an intent."""
 
 
 INTENT_FILE = "fabric.yaml"

@@ -288,7 +288,7 @@ class DraftWatchdog(NamedTuple):
 class DraftException(NamedTuple):
     """Settings of one port that differ from those declared for all; None: as there.
 
-    ``watchdog`` are the words of its settings, none for a port without watchdog.
+    ``watchdog`` are the words of its settings, empty for a port without watchdog.
     """
 
     mtu_bytes: int | None

@@ -137,7 +137,10 @@ def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
 
 
 def _read(file: str, problems: list[Problem], *, expected: bool) -> _ReadFile | None:
-    """Return the contents of one file, None if it has no known form; that is a problem only if one is expected."""
+    """Return the contents of one file, None if it cannot be read or has no known form.
+
+    Either is a problem only if a known form is expected.
+    """
     try:
         raw = read_bytes(file)
         why = refusal(raw)

@@ -117,7 +117,7 @@ def git(
 
 
 def said(stderr: bytes) -> str:
-    """Return the first line of git's error output, without its prefix."""
+    """Return the first line of git's error output without its prefix, or a text for an empty output."""
     lines = os.fsdecode(stderr).splitlines()
     return lines[0].removeprefix("fatal: ") if lines else "git gives no reason"
 

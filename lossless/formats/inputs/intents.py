@@ -144,7 +144,7 @@ def require_own_switches(fabrics: Sequence[Fabric]) -> None:
     """Refuse fabrics whose switches a cloud operates: their internals are unknown.
 
     Raises:
-        InputError: every such fabric.
+        InputError: there are such fabrics.
     """
     problems = [
         Problem(fabric.sources[0], None, None, f"transport: {fabric.managed.transport}: {CLOUD_SWITCHES}")

@@ -44,7 +44,7 @@ _SHA1_DIGITS = 40
 
 
 class Revision(NamedTuple):
-    """A commit and its repository; ``shown`` is the name that the user gave."""
+    """A commit and its repository; ``shown`` is the name that the user gave, without ``...``."""
 
     root: str
     commit: str
@@ -82,7 +82,7 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
 
 
 def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
-    """Return the blobs of a revision's files that may be inputs, by the name that a run over ``paths`` has today.
+    """Return the blobs of a revision's files that may be inputs, by their names in a run over ``paths`` today.
 
     Raises:
         LosslessError: git fails.

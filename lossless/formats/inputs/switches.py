@@ -1,7 +1,7 @@
 """Turns configurations of switches with another system than SONiC, and facts of hosts, into the fabric model.
 
 Configurations are recognized, and read by their dialects. NIC profiles give the adapters of hosts by PCI ID; ports of
-hosts that are not on the fabric, but for storage or management, are left out.
+hosts that are not on the fabric, such as those for storage, are left out.
 """
 
 from __future__ import annotations

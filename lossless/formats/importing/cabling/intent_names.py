@@ -1,6 +1,6 @@
 """Translates the names of devices and ports in files of cables to those of an intent.
 
-A switch port is matched by its name in SONiC, its alias, and its position on the front panel. The files are
+A switch port is matched by its name, its alias, and its position on the front panel. The files are
 documents, so that findings can refer to lines of any kind of file.
 """
 
@@ -89,7 +89,7 @@ class PortNames:
         self._from_one = min(self._cages, default=1) == 1
 
     def find(self, word: str) -> str | None:
-        """Return SONiC's name of a port, None where no port of the switch matches."""
+        """Return the switch's own name of a port, None where no port of the switch matches."""
         low = word.lower()
         return self._names.get(low) or (self._on_front(low) if self._from_one else None)
 
