@@ -123,7 +123,7 @@ def _stated_key(setting: ManagerSetting) -> WriteProblem:
 
 
 def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the part of UFM's gv.cfg that the intent declares, and values that cannot be written; none without UFM."""
+    """Return the part of UFM's gv.cfg that the intent declares, if any, and values that cannot be written."""
     if subnet.manager != "ufm":
         return [], []
     sections: dict[str, dict[str, str]] = {}
@@ -265,7 +265,7 @@ def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
 
 
 def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProblem]:
-    """Yield problems of options that opensm would read differently, refuse or not know, and of names not for files."""
+    """Yield problems of options that opensm would read differently, refuse or not know, and of :func:`_nameless`."""
     origins = {setting.key: setting.origin for setting in subnet.options}
     for pair in pairs:
         origin = origins.get(pair.key, subnet.origin)

@@ -239,7 +239,7 @@ def _mapping_of(value: object, keys: tuple[str, ...], within: Path) -> dict[str,
     """Return a declared group policy as a mapping; a number alone becomes ``{"number": NUMBER}``.
 
     Raises:
-        PydanticCustomError: the value is neither, or has an unknown key.
+        PydanticCustomError: the value is neither, is empty, is a number out of range, or has an unknown key.
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return {"number": _read(_number, value, within)}

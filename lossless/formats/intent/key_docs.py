@@ -90,7 +90,7 @@ def _below_fields(node: ast.ClassDef) -> list[tuple[str, str]]:
 
 
 def describe(schema: Any) -> None:
-    """Add description and examples to every key of a JSON Schema, and remove parts of no use to an editor, in place.
+    """Add description and examples to the keys of a JSON Schema, and remove parts of no use to an editor, in place.
 
     These are the titles of single keys, and defaults that are null or whole sections, which an editor would insert.
     """

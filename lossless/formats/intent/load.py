@@ -76,7 +76,7 @@ def load_intent(document: Document) -> LoadedIntent:
 
     Raises:
         InputError: the document cannot be read, or its version, transport or preset is unknown; else every invalid
-            value and contradiction, each located, in the order of the file.
+            value, or if there is none every contradiction, each located, in the order of the file.
     """
     transport_of(document)
     preset = _preset(document)

@@ -130,7 +130,7 @@ class ShapeIntent(Model):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The numbers of planes, rails or sides, by which positions of devices are counted; empty for most shapes."""
+        """The numbers of planes, rails or sides, by which positions of devices are counted; empty without any."""
         return ()
 
     def grown(self) -> Self:

@@ -250,7 +250,7 @@ End = Annotated[str, WithJsonSchema(_END_SCHEMA)]
 
 
 def _port_end(value: object) -> object:
-    """Return the name of a port of a device, ``DEVICE:PORT``."""
+    """Return the name of a port of a device, ``DEVICE:PORT``, unchanged."""
     if isinstance(value, str):
         device, colon, port = value.partition(":")
         if not colon or not device:

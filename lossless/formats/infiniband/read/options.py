@@ -1,7 +1,7 @@
 """Reads opensm.conf as opensm does: a key a line, text after a ``#`` cut off, long lines in pieces; and files of GUIDs.
 
-``infiniband.options`` interprets the values; here a line is wrong only where opensm reads a text that differs from the
-written one. Keys that protect the subnet are masked in the settings, and in lines that are shown.
+Values are not interpreted here: a line is wrong only where opensm reads a text that differs from the written one.
+Keys that protect the subnet are masked in the settings, and in lines that are shown.
 
 A file of GUIDs has one a line, decimal or with 0x, optionally followed by a name, ``#`` before a comment. For a
 single line that is not a GUID opensm discards the file and the routing engine: parse_node_map of its complib.
@@ -100,7 +100,7 @@ def read_options(text: str, file: str) -> OpensmConf:
 
 
 def looks_like_options(text: str) -> bool:
-    """Return whether a text is an opensm.conf: more than half of its lines begin with a key of opensm."""
+    """Return whether a text is an opensm.conf: more than half of its lines with content begin with a key."""
     words = [match[1] for match in re.finditer(r"^[ \t]*([^#\s]\S*)", text, re.MULTILINE)]
     known = sum(option(word) is not None for word in words)
     return known > 0 and 2 * known > len(words)

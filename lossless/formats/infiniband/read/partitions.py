@@ -260,7 +260,7 @@ def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ..
 
 
 def looks_like_partitions(text: str) -> bool:
-    """Return whether a text is a partitions.conf: at least half of its statements are partitions by key or members."""
+    """Return whether a text is a partitions.conf: half or more of its partitions have a part that no other text has."""
     if ":" not in text or ";" not in text:
         return False
     _, partitions = read_partitions(text, "")

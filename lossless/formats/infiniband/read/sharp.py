@@ -83,7 +83,7 @@ def read_sharp(text: str, file: str) -> tuple[Document, tuple[ManagerSetting, ..
 
 
 def looks_like_sharp(text: str) -> bool:
-    """Return whether a text is a sharp_am.cfg: more than half of its lines begin with one of :data:`KEYS`."""
+    """Return whether a text is a sharp_am.cfg: over half of its lines with content begin with one of :data:`KEYS`."""
     words = [match[1] for match in re.finditer(r"^[ \t]*([^#\s]\S*)", text, re.MULTILINE)]
     known = sum(word in KEYS for word in words)
     return known > 0 and 2 * known > len(words)

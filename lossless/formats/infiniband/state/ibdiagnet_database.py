@@ -180,7 +180,7 @@ class FabricPorts:
         )
 
     def is_cabled(self, place: tuple[str, str]) -> bool:
-        """Return whether a port has a cable, in contrast to the internal ports of SHARP."""
+        """Return whether a port can have a cable, unlike the internal ports of SHARP."""
         return _AGGREGATION not in self._names.get(place[0], "")
 
 
@@ -196,7 +196,7 @@ def port_items(identity: Identity, cells: Cells, path: Path) -> StateItems:
 
 
 def link_items(ports: FabricPorts, cells: Cells, path: Path) -> StateItems:
-    """Yield the peer of both ends of a row of LINKS, and the possible width and speed if those in use are lower."""
+    """Yield the peers in a row of LINKS; for an active cable also a possible width or speed above that in use."""
     places = _place(cells, "NodeGuid1", "PortNum1"), _place(cells, "NodeGuid2", "PortNum2")
     for own, other in (places, places[::-1]):
         yield from _peer(ports.identity(own, {}), ports.identity(other, {}), path)

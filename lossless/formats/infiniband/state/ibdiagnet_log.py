@@ -5,7 +5,7 @@ should be 10)``, ``-E- A - "port_rcv_errors" increased during the run (differenc
 line for each stage has its warnings and errors: ``-I- Speed / Width checks 0 1``. A check of counters has the port
 and below it a table: ``-E- lid=0x0008 dev=51000 S.../N.../P27``, ``port_xmit_discard : 65535 (overflow)``. Ports
 keep their names of ibdiagnet, ``S<GUID of the system>/N<GUID of the node>/P20``. Sources: NCAR/ops_tracking_toolkit
-opstt/ib_diagnostics.py @188d6e3, and a log of a fabric in public notes. All other messages are counted.
+opstt/ib_diagnostics.py @188d6e3, and a log of a fabric in public notes. All warnings and errors are counted.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ _THRESHOLDS = re.compile(r"## Thresholds:\s*(\S.*)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text is of ibqueryerrors: a first line has the counters of a port, or is the summary."""
+    """Return whether a text is of ibqueryerrors: one of its first lines has counters of a port, or is the summary."""
     return any(_PORT.match(line.text) or line.text.startswith("## Summary: ") for line in section.lines[:300])
 
 

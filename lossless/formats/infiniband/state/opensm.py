@@ -84,7 +84,7 @@ _LONG = re.compile(rf"(?<![0-9])[0-9]{{{DIGITS + 1}}}")
 
 
 def is_partitions(section: PrintedSection) -> bool:
-    """Return whether a text begins as a partitions.conf: half or more of its statements are, no number is too long."""
+    """Return whether the beginning of a text is a partitions.conf, without a number that is too long."""
     return not _LONG.search(section.head) and looks_like_partitions(section.head)
 
 

@@ -45,7 +45,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the counters in an output of perfquery, and, if it tells, whether a port has extended error counters."""
+    """Yield the counters in an output of perfquery, and, if printed, whether a port has extended error counters."""
     identity: Identity = ()
     is_extended = False
     for line in section.lines:

@@ -386,7 +386,10 @@ def _not_found(loaded: LoadedIntent, nic: NicProfile) -> Iterator[Problem]:
 
 
 def _unfit(parameter: Parameter, value: int) -> str | None:
-    """Return why a NIC cannot have a DCQCN parameter of this value in ns or b/s, None where no reason is known."""
+    """Return why a NIC cannot have a DCQCN parameter of this value, None where no reason is known.
+
+    A time is in ns, a rate in b/s.
+    """
     count, rest = divmod(value, _PER_UNIT.get(parameter.unit, 1))
     if rest:
         return f"counts in whole {parameter.unit}"

@@ -94,7 +94,7 @@ class SwitchLayout(NamedTuple):
 
 
 class _PortInputs(NamedTuple):
-    """The port, the headroom row and the class policy of each use of a switch; ``idle`` are the ports without a use."""
+    """The port, headroom row and class policy of each use of a switch; ``idle`` are unused ports that may be up."""
 
     placed: Sequence[PortSpec | None]
     rows: Sequence[HeadroomRow | None]

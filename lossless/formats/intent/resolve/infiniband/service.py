@@ -71,7 +71,7 @@ class Services:
         self.problems: list[Problem] = []
 
     def finish(self) -> None:
-        """Raise InputError if any name that was looked up does not exist."""
+        """Raise InputError with the problems of the names that were looked up, if any."""
         if self.problems:
             raise InputError(self.problems)
 
@@ -302,7 +302,7 @@ class HostNames(NamedTuple):
 
 
 def expanded(entry: str) -> Iterator[str]:
-    """Yield the names of an entry with ranges: ``host[1-3,7]``, ``host[01-16]``; raises PydanticCustomError."""
+    """Yield the names of an entry with ranges: ``host[1-3,7]``, ``host[01-16]``; may raise PydanticCustomError."""
     match = _RANGES.fullmatch(entry)
     if match is None:
         if "[" in entry or "]" in entry:
