@@ -8,9 +8,9 @@ files to move and to remove. From that rename on the change counts: if a process
 next process that changes the tree completes them first. Before the rename, staged files are discarded. The manifest
 moves last: a tree whose files do not match its manifest is under change (docs/adr/0024).
 
-The manifest has every file with its checksum, its target, the way to apply it, and the effect on traffic. It lies
-beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same manifest
-twice.
+The manifest has every file, with its checksum unless it is secret, and for a file of a device its target, the way to
+apply it, and the effect on traffic. It lies beside the folders of the devices. It holds no time and no machine's name:
+the same tree twice has the same manifest twice.
 
 The lock lets one process at a time change the tree, and ends with its owner. It is a record lock on a file in the
 staging folder: child processes do not inherit it, and network file systems support it. Within one process such a lock

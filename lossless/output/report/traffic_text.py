@@ -1,7 +1,7 @@
 """The traffic of a collective as text and plain data, and the blast radius of a PFC storm as text and picture.
 
 A collective has bytes, times, the bottleneck, assumptions, and the verdict on buffers; names of its data once shipped
-stay. A storm has the links that stop and when, and the hosts that stall.
+stay. A storm has the links that stop or slow down and when, and the number of hosts that stall.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def batch_files(number: str, batch: PlannedBatch) -> Iterator[tuple[str, str]]:
 
 
 def tests_of(batch: PlannedBatch) -> Iterator[dict[str, Any]]:
-    """Yield JSON Patch ``test`` operations: they refuse the patch if what the plan read of rows differs or is gone."""
+    """Yield JSON Patch ``test`` operations: they refuse the patch if values that the plan read differ or are gone."""
     for table, rows in batch.before.items():
         for key, row in rows.items():
             path = f"/{pointer_part(table)}/{pointer_part(key)}"

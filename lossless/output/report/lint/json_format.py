@@ -36,8 +36,8 @@ MOST_ELEMENTS = 5
 def json_text(report: Report) -> str:
     """Return findings, problems, skipped files and counts of a report as one JSON object, in ASCII.
 
-    It has the verdicts on traffic tests and the updater's response to a patch too, if any; not the findings that a
-    change removes and leaves.
+    It has culprits, the verdicts on traffic tests and the updater's response to a patch too, if any; not the findings
+    that a change removes and leaves.
     """
     locations, findings = locate(report)
     data: dict[str, Any] = {
@@ -85,7 +85,7 @@ def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
 
 
 def culprit_data(culprit: Culprit, locations: Locations) -> dict[str, Json]:
-    """Return one answer to who caused pauses and losses as plain data for the JSON report."""
+    """Return one culprit of pauses or losses as plain data for the JSON report."""
     return {
         "kind": culprit.kind,
         "device": culprit.device,

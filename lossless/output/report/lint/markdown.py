@@ -108,7 +108,7 @@ def _table(title: str, report: Report, shown: _FindingRows) -> Iterator[str]:
 
 
 def _culprits(report: Report) -> Iterator[str]:
-    """Yield the answers to who caused pauses and losses, each with its evidence and what contradicts it."""
+    """Yield the first culprits of pauses and losses, each with its evidence and the facts against it."""
     for culprit in (report.culprits or ())[:MOST_CULPRITS]:
         facts = [*(fact.text for fact in culprit.evidence), *(f"against: {text}" for text in culprit.against)]
         lines = "\n".join(f"- {escaped(text)}" for text in facts)

@@ -52,7 +52,7 @@ def headline(finding: Finding) -> str:
 
 
 def object_of(path: Path, *, whole: bool = False) -> str:
-    """Return the path of a value on one line, shortened unless ``whole``: ports in a key as ranges, the middle cut.
+    """Return the path of a value on one line, a long one shortened unless ``whole``: ports as ranges, the middle cut.
 
     Tables of CONFIG_DB have upper-case names, keys of an intent have not, and commands have blanks.
     """
@@ -285,14 +285,14 @@ MOST_CULPRITS = 3
 
 
 def culprit_heading(culprit: Culprit) -> str:
-    """Return the first line of an answer: device and port, where it was seen, kind and confidence."""
+    """Return the first line of a culprit: device and port, where it was seen, kind and confidence."""
     name = f"{culprit.device} {culprit.port}".rstrip()
     at = f", at {culprit.seen_at}" if culprit.seen_at not in ("", name) else ""
     return visible(f"{name}{at}: {culprit.what} [{culprit.kind}, {culprit.confidence} confidence]")
 
 
 def culprits_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
-    """Yield a block for each answer to who caused pauses and losses, with its evidence; a brief style only its head."""
+    """Yield a block for each of the first culprits, with its evidence; a brief style only its head."""
     found = report.culprits or ()
     locations, _ = locate(report)
     for culprit in found[:MOST_CULPRITS]:
