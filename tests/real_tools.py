@@ -39,7 +39,7 @@ LONG = {
     "installing": "pip, pre-commit and CI templates, each in an environment of its own",
     "laws": "laws on fabrics that are drawn",
     "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
-    "runs": "long runs of the packet model, and searches of many",
+    "runs": "long runs of the packet model, searches of many, and renders killed at every call twice",
     "growth": "readers and commands, of inputs of growing size",
     "hostile": "checkouts, editors and texts of an attacker",
     "hanging": "programs that hang until a limit ends them",

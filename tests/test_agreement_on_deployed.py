@@ -271,6 +271,7 @@ def test_no_record_makes_lint_and_trace_disagree(reference: Path, tmp_path: Path
             assert found == [], record["name"]
 
 
+@pytest.mark.tools("records")
 def test_no_record_is_unsafe_where_lint_has_nothing_of_the_buffers(reference: Path, tmp_path: Path) -> None:
     lossy = 0
     for record, dscp in records(reference):

@@ -79,6 +79,7 @@ def test_the_example_is_safe_whatever_the_workload(pattern: Pattern) -> None:
     assert (verdict.verdict, verdict.reasons, verdict.drops.seeds) == ("safe", (), 0)
 
 
+@pytest.mark.tools("records")
 def test_no_real_configuration_is_called_unsafe(reference: Path) -> None:
     """Files that upstream's YANG accepts, put the default question: frames are kept, or it is said what is missing."""
     simulated = 0

@@ -129,6 +129,7 @@ def test_a_render_of_something_else_comes_to_its_own_end_wherever_the_one_before
             break
 
 
+@pytest.mark.tools("runs")
 def test_killed_again_while_it_finishes_an_earlier_change_a_tree_is_new(
     tmp_path: Path, expected: dict[str, Snapshot]
 ) -> None:
