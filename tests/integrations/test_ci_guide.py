@@ -33,6 +33,14 @@ def test_its_workflow_gives_the_action_what_it_takes_and_uses_what_it_gives() ->
     assert used == {"sarif", "markdown"} <= ACTION["outputs"].keys()
 
 
+def test_its_workflow_gives_code_scanning_a_base_and_compares_pull_requests_alone() -> None:
+    """A push has no base branch: `since` must be empty then, not the name of a remote without a branch."""
+    assert PARTS[1]["on"].keys() == {"pull_request", "push"}
+    ours, upload = PARTS[1]["jobs"]["lossless"]["steps"][-2:]
+    assert ours["with"]["since"].startswith("${{ github.base_ref && ")
+    assert "head.repo.full_name == github.repository" in upload["if"]
+
+
 def test_its_job_sets_variables_of_the_template() -> None:
     part = PARTS[3]
     assert (ROOT / part["include"][0]["file"].lstrip("/")).is_file()
