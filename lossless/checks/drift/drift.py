@@ -1,7 +1,8 @@
 """Differences between running and rendered configurations, of a switch or of a fabric, and updates that remove them.
 
-A configuration is compared with the switch of the intent that the caller names or that has its hostname, one of SONiC
-without a hostname with the switch that its folder names. A switch of another system is compared by its attributes.
+A configuration is compared with the switch of the intent that the caller names or that has its hostname. Without a
+hostname, the name of its folder counts (SONiC), or that of its file or folder (other systems). A switch of another
+system is compared by its attributes.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class NotCompared(NamedTuple):
-    """A setting of an intent that the files of the switch's system do not carry, with why."""
+    """A setting of an intent that the files of the switch's system do not carry, and the reason."""
 
     what: str
     why: str
@@ -97,7 +98,7 @@ def drift_of(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _read(deployed: Tables, like: Switch) -> Switch:
-    """Return the switch of a configuration, read with the hardware profile of another switch."""
+    """Return the switch of a configuration, read with the hardware profile of another one if both have one HWSKU."""
     known = (like.profile, like.hwsku) if like.profile and like.hwsku else None
     return read_fabric([deployed], lambda name, _: known if name == like.hwsku_name else None).switches[0]
 
@@ -106,8 +107,8 @@ class FabricDrift(NamedTuple):
     """The differences between the running configurations of switches and those that one intent renders for them.
 
     ``drifts`` has one entry a switch that was compared, in the order of the files; ``missing`` names the switches of
-    the intent without a file. ``errors`` are the files that were not compared. ``report`` contains the findings of the
-    rules on the intent.
+    the intent without a file. ``errors`` are the problems of files that were not compared. ``report`` contains the
+    findings of the rules on the intent.
     """
 
     intent: str
@@ -127,9 +128,9 @@ def drift_between(switch: Switch, running: Document) -> SwitchDrift:
 def switch_of(
     fabric: Fabric, running: Document, device: str | None, remedy: str = "; name one with --device"
 ) -> Switch:
-    """Return the switch of the intent that a file belongs to: the one called ``device``, else by hostname or folder.
+    """Return the switch of the intent of a file: the one called ``device``, else by hostname, folder or file.
 
-    The folder counts for a file of SONiC without a hostname.
+    The folder counts for a file of SONiC without a hostname, the file or its folder for one of another system.
 
     Raises:
         InputError: the intent has no such switch.
@@ -228,7 +229,7 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDifference]:
-    """Yield the differing fields of an attribute: moved DSCPs, differing numbers of two WRED curves, else the value."""
+    """Yield the differing fields of an attribute: moved DSCPs, differing values of two WRED curves, else the value."""
     if part == "dscp" and before is not None:
         yield from _moved(before, after)
     elif part == "ecn" and before is not None and after is not None:

@@ -133,7 +133,7 @@ def _with_measured(comparison: PeakComparison, peaks: Sequence[tuple[PlacedReadi
 def _measured(
     kinds: _PortKinds, devices: Sequence[RunningDevice]
 ) -> Iterator[tuple[tuple[_Kind, str], tuple[PlacedReading, str]]]:
-    """Yield the highest watermark of each lossless group and queue, by kind of port and peak, if these are polled."""
+    """Yield the highest watermark of each lossless group and queue, by kind of port and peak, if counters are on."""
     for device in devices:
         for peak, (name, part) in _READINGS.items():
             if not_polled(device.state, name, part) is not None:
@@ -172,8 +172,9 @@ def _role(switch: Switch) -> str:
 class TuneResult(NamedTuple):
     """The result of tuning an intent's thresholds.
 
-    ``workloads`` are those of the search, by name, ``not_run`` those that were not run, with the reason.
-    ``headroom_bytes`` is the headroom that was raised before the search, by role and speed, because it was too short.
+    ``workloads`` are those of the search, by name, ``not_run`` the workloads and presets without a run, with the
+    reason. ``headroom_bytes`` is the headroom that was raised before the search, by role and speed, because it was too
+    short.
     """
 
     tuned: Tuned
@@ -186,7 +187,7 @@ class TuneResult(NamedTuple):
         """Return the thresholds that declare the setting at a place of the front, or without one the chosen setting.
 
         Raises:
-            LosslessError: there is no such place, no setting was chosen, or it is the current one.
+            LosslessError: there is no such place, or no setting was chosen that improves the intent.
             InputError: the content of the intent leaves no place for it.
         """
         chosen, front = self.tuned.chosen, self.tuned.front
@@ -240,6 +241,7 @@ class TunedIntent:
 
         Raises:
             ScenarioError: no workload of the class can be run.
+            InputError: no edit of the intent states the raised headroom.
         """
         now = self._workloads(self._fabric)
         if not now:
@@ -379,7 +381,7 @@ class TunedIntent:
 
     @cached_property
     def _now(self) -> ThresholdsNow:
-        """The thresholds of each kind of port as the intent has them."""
+        """The thresholds of each kind of port in the workloads, as the intent has them."""
         workloads = self._workloads(self._fabric)
         return thresholds_now([case_of(name, scenario, (1,)) for name, scenario in workloads])
 
@@ -419,7 +421,7 @@ def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Fabric:
     """Return the fabric of an intent, whose switches are the operator's own.
 
     Raises:
-        InputError: it declares something else, or is invalid.
+        InputError: it declares something else, is invalid, or has the switches of a cloud.
     """
     errors: list[Problem] = []
     fabric = intent_fabric(document, profile_dirs, errors)

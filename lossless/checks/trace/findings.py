@@ -1,10 +1,10 @@
 """Findings that concern a packet, by the stage and hop at which they do.
 
-Nothing is checked a second time: a finding of the rules is placed at the stage whose rows it is about. It
-concerns the packet under three conditions. It is about this switch and, if it names ports, about the port of
-the stage. The row it points at is one the packet passes: its maps, its profiles, its number of queue
-or group. And it is about this traffic: by the DSCPs, priorities or queues among its numbers, else because both
-the finding and the packet are about lossless traffic.
+Nothing is checked a second time: a finding of the rules is placed at the stage whose rows it is about. It concerns the
+packet under three conditions. It is about this switch and, if it names ports, about the port of the stage. The row it
+points at is one the packet passes: its maps, its profiles, its number of queue or group. And it is about this traffic:
+by the DSCPs, priorities or queues among its numbers, else because both the finding and the packet are about lossless
+traffic. An error that takes a whole switch down concerns each lossless packet there.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FAMILIES: dict[str, StageName] = {
     "SCH": "queue",
     "ECN": "ecn",
 }
-"""The stage of the findings of a family of rules; those of BUF on rows of queues have the stage of these."""
+"""The stage of the findings of a family of rules; those of BUF on rows of queues are at ``egress_buffer``."""
 _TABLES: dict[str, StageName] = {
     "PORT": "ports",
     "PORTCHANNEL": "ports",
@@ -103,7 +103,10 @@ _PAIRS = (("nic", "switch"), ("one_end", "other_end"))
 
 
 class TracePacket(NamedTuple):
-    """A traced packet: the DSCPs on its path, its class, whether that is lossless, and its queue and group numbers."""
+    """A traced packet: the DSCPs on its path, its declared class, and whether it is lossless.
+
+    ``numbers`` are those of the traffic classes, priorities, groups and queues that it meets.
+    """
 
     dscps: frozenset[int]
     class_name: str | None
@@ -241,7 +244,7 @@ def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
 
 
 def _of_file(place: HopReference, finding: Finding, named: Sequence[str]) -> bool:
-    """Return whether a finding is of the hop's file; one on a link names both of its ends instead.
+    """Return whether a finding is of the hop's file, or of the same intent, or on a link and so names both of its ends.
 
     Two files can have one hostname.
     """
@@ -279,7 +282,10 @@ def _passes(place: HopReference, packet: TracePacket, finding: Finding) -> bool:
 
 
 class _PassedRows(NamedTuple):
-    """The rows of a table that a packet passes: the names of objects, and the entry (None: the object is one row)."""
+    """The rows of a table that a packet passes: the names of objects, and the entry.
+
+    ``entry`` None: the object is one row, or the entry is unknown.
+    """
 
     names: tuple[str | None, ...]
     entry: int | None

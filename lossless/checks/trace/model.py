@@ -38,7 +38,7 @@ StatedTarget = Literal["entry", "no entry", "no map", "unreadable", "802.1p"]
 
 
 class TraceFinding(NamedTuple):
-    """A finding that concerns one stage of a hop."""
+    """A finding that concerns a packet at one stage of a hop, or at a host."""
 
     stage: StageName
     finding: Finding
@@ -88,7 +88,7 @@ class TraceLookup(NamedTuple):
 
 
 class TracePort(NamedTuple):
-    """One port of a hop as it is configured. ``peer`` is the device and port at its other end, ``host17:port1``.
+    """One port of a hop as it is configured. ``peer`` is the device at its other end, with its port if known.
 
     ``cable_m`` is the real length, else the configured one; ``up`` None: unknown. ``outside``: the port carries no RDMA
     by lossless.toml.

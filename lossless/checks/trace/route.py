@@ -196,7 +196,7 @@ def find_route(
     shorter one that does not.
 
     Raises:
-        LosslessError: the two ends are one, or no link leads from one to the other.
+        LosslessError: the two ends are one, or no path leads from one to the other.
     """
     pairs = [
         (source, target) for source in sources for target in targets if source.interface != target.interface
@@ -212,7 +212,7 @@ def find_route(
 
 
 class _Links:
-    """The links between switches, without those known to be down or declared out of service."""
+    """The links between ports of switches, without those known to be down or declared out of service."""
 
     def __init__(self, view: View) -> None:
         tiers = ((switch.name, known_tier(switch.tier)) for switch in view.fabric.switches)

@@ -1,9 +1,9 @@
 """One packet followed through a fabric: its trace, with the counters of captures and the findings about them.
 
-The trace is a pure function of a view of a fabric and the findings on it.
+The trace is a pure function of a fabric, the findings on it, and captures.
 
-Nothing is checked a second time: findings are those of the rules about running state. Each names a switch, a port and
-a number (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes that queue or group.
+Nothing is checked a second time: the findings are those of rules. One about running state names a switch, its port, or
+a number at the port (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes these.
 Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses a priority that
 the other does not treat as lossless.
 
@@ -83,8 +83,8 @@ def trace(
     hops and hosts then have counters.
 
     Raises:
-        LosslessError: no such host, switch or port, an end without a port or a link, no DSCP, or no path; two ends that
-            are one port, or two files with the same hostname.
+        LosslessError: no such host, switch or port, an end without a port or a link, an invalid DSCP, or no path; two
+            ends that are one port, or two files with the same hostname.
     """
     if dscp not in DSCPS:
         raise LosslessError(f"{dscp} is not a DSCP; expected a number from 0 to 63")
@@ -221,7 +221,7 @@ def _choice(
     packet: TracePacket,
     findings: Sequence[Finding],
 ) -> TracePathChoice:
-    """Return the other paths of the same length, and the first differences of their switches from the chosen path.
+    """Return the number of paths of the same length, and the first differences of their switches from the chosen path.
 
     A switch is compared with the hop at the same distance, and left out without a differing stage or another error; of
     the pairs of ports of a switch that are configured the same, one is compared.
@@ -446,7 +446,7 @@ _NOT_CAPTURED = "not captured"
 
 
 class RunningCounters:
-    """The counters of one device, or why none is known."""
+    """The counters of one device, or the reason why they are unknown."""
 
     def __init__(self, name: str, device: RunningDevice | None) -> None:
         self._name = name
