@@ -496,7 +496,7 @@ _WILDCARDS = re.compile(r"[*?\[]|\.\.")
 class _Entries:
     """The suppressions of configurations that may cover findings of one rule, by the text of their patterns.
 
-    A suppression is a candidate for every finding unless all of its objects, or all of its files, have no wildcards.
+    A suppression is a candidate for every finding unless it has objects, or files, and none of these has a wildcard.
     """
 
     def __init__(self) -> None:

@@ -67,7 +67,7 @@ Mark = tuple[int, int, int] | str | None
 
 
 def mark_of(file: str) -> Mark:
-    """Return the mark of a file as it is now on the disk: time, size and inode; None if it is not there."""
+    """Return the mark of a file as it is now on the disk: time, size and inode; None if these cannot be read."""
     try:
         status = os.stat(file)
     except OSError:
@@ -232,7 +232,7 @@ class FixedDocuments(NamedTuple):
 
 
 def fixed_documents(documents: Sequence[Document], check: Check, *, unsafe: bool) -> FixedDocuments:
-    """Return documents after the fixes that cause no new warning or error; ``unsafe``: also those of behavior."""
+    """Return documents after fixes that cause no new warning or error; ``unsafe``: also those that change behavior."""
     by_file = {document.file: document for document in documents}
     fixed: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
@@ -349,7 +349,7 @@ def _after(document: Document, changes: Sequence[ValueChange]) -> Document | Non
 
 
 class _Touched:
-    """The changes that fixes make so far, by place: which of them another fix would get in the way of."""
+    """The changes that fixes make so far, by place: no other fix may change these places in another way."""
 
     def __init__(self) -> None:
         self._at: dict[tuple[str, Path], list[ValueChange]] = {}

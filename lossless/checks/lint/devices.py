@@ -46,7 +46,7 @@ def check_devices(documents: Sequence[Document], settings: Settings) -> list[Dev
 
 
 def check_device(document: Document, settings: Settings, reader: DeviceReader) -> DeviceResult:
-    """Return the report of one SONiC device by itself, and its summary if devices are compared."""
+    """Return the report of one SONiC device by itself, and its summary if it can be read and devices are compared."""
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import name_in_intent
@@ -92,7 +92,7 @@ def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None
     """Return how many ports that are up are outside of the RDMA domain; ``stated`` are those declared to be.
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
-    what it lacks is a fault. So is one with a watchdog, which SONiC starts on ports with PFC alone (sonic-utilities
+    missing parts are faults. So is one with a watchdog, which SONiC starts on ports with PFC alone (sonic-utilities
     pfcwd/main.py @a7c6cb4), by its ``tables``. In-band and recirculation ports are outside even with a map. Where no
     port is inside, there is no domain that the others could be outside of, and only declared ports count.
     """

@@ -1,6 +1,6 @@
 """The filter of findings that suppressions and baselines accept, the check of these, and suppressions in files.
 
-Which finding replaces which was decided before: a replaced finding does not come back if its replacement is accepted.
+Replaced findings are removed before: they do not come back if the findings that replace them are accepted.
 
 A suppression in an intent is a comment: ``# lossless: ignore[WD001] -- why until=2026-12-31``. The files of a subnet
 manager can have them too. One behind a key covers that line and everything below that key; one on a line of its own

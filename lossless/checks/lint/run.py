@@ -150,9 +150,9 @@ class Settings(NamedTuple):
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
     compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
-    said to be of, ``named_in`` the DSCPs that must be lossless in it, ``without_rdma`` the ports of a switch in it that
-    are said to carry no RDMA. ``apart``: no file is checked by what another one states. ``progress`` is told how many
-    files are done, of how many.
+    assigned to, ``named_in`` the DSCPs that must be lossless in it, ``without_rdma`` the ports of a switch in it that
+    are declared to carry no RDMA. ``apart``: no file is checked by the content of another. ``progress`` is called with
+    the number of files that are done, and of all.
     """
 
     rdma_dscps: tuple[int, ...] = ()
@@ -229,7 +229,10 @@ class Report(NamedTuple):
 
 
 class PatchRefusal(Record):
-    """A change that the updater refuses: of which table, row or field, and why; ``line`` is that of the patch."""
+    """A change that the updater refuses, or orchagent does not apply: its table, row or field, and the reason.
+
+    ``line`` is that of the patch, None if no operation of it is at this place.
+    """
 
     op: str
     path: tuple[str, ...]
@@ -241,10 +244,11 @@ class PatchRefusal(Record):
 class PatchedDevice(Record):
     """The predicted response of SONiC's updater to a patch of one device or ASIC.
 
-    ``release`` is None if the configuration does not contain it. ``stage`` is where the patch is refused, None if it
-    is accepted; then ``phases`` is the order of its moves, ``ports_down`` are ports that are up and go down on the way,
-    one after another, and ``emptied`` rows that lose their fields while others refer to them. ``kept`` are changes that
-    orchagent does not apply, although the updater removes the rows. ``harms`` lists effects on lossless traffic.
+    ``release`` is None if the configuration does not contain it. ``stage`` is where the patch is refused, None if it is
+    accepted; then ``phases`` is the order of its moves, ``ports_down`` are ports that are up and go down on the way,
+    one after another, and ``emptied`` removed rows that first lose fields while others refer to them. ``kept`` are
+    changes that orchagent does not apply, although the updater removes the rows. ``harms`` lists effects on lossless
+    traffic.
     """
 
     device: str

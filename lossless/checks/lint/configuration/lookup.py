@@ -247,7 +247,10 @@ def _in(folder: str) -> str | None:
 
 
 def _is_ours(file: str) -> bool:
-    """Return whether a ``pyproject.toml`` is a configuration; most are not, and are not read as TOML for that."""
+    """Return whether a ``pyproject.toml`` is a configuration, or a link that may not be read.
+
+    Most are no configuration, and are not read as TOML for that.
+    """
     if _link_refusal(file):
         # Whether it is ours could be seen only by reading it, so the refusal is reported.
         return True

@@ -2,8 +2,8 @@
 
 Valid settings apply even if other settings in the file are invalid.
 
-One table of the keys, in ``lossless.toml`` or ``[tool.lossless]``, serves reader and JSON Schema. A kind of value has
-the accepted values, the message for anything else, and its JSON Schema.
+The keys, in ``lossless.toml`` or ``[tool.lossless]``, are declared once, for the reader and the JSON Schema. A kind of
+value has the accepted values, the message for anything else, and its JSON Schema.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ class _ConfigurationReader:
         self._problems: list[Problem] = []
 
     def read(self, folder: str) -> Configuration:
-        """Return the configuration with every valid setting, and the problems of the others."""
+        """Return the configuration with the valid settings, and the problems of the others."""
         data: Any = self._document.data
         for key in self._base:
             data = data.get(key, {}) if isinstance(data, dict) else data
@@ -437,7 +437,7 @@ TOP: dict[str, ConfigurationKey] = {
         BOOLEAN, "Whether `exclude` holds for paths on the command line too; false if not said."
     ),
 }
-"""The keys at the top of a configuration, without the tables ``severity``, ``suppress``, ``fabric`` and ``ports``."""
+"""The keys at the top of a configuration, without those of tables, such as ``severity`` and ``suppress``."""
 
 SEVERITY = ConfigurationKey(one_of(SEVERITIES), "The severity of a rule or family, in place of its own.")
 
