@@ -381,7 +381,7 @@ class Blocked(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The steps of a safe order, or what is ``blocked``; ``evaluated`` states stand for ``represented`` ones."""
+    """The steps of a safe order, or the ``blocked`` changes; ``evaluated`` states stand for ``represented`` ones."""
 
     steps: tuple[PlacedStep, ...]
     blocked: tuple[Blocked, ...]

@@ -50,11 +50,11 @@ WARNINGS = frozenset(
     {"BUF002", "BUF007", "BUF012", "BUF014", "BUF022", "CLS004", "ECN004", "ECN005"}
     | {"PFC002", "PFC016", "SWS001", "SWS013"}
 )
-"""Rules of severity warning by which a lossless class can lose packets, or is marked too late; they count as errors."""
+"""Rules that count as errors, also with severity warning: a lossless class can lose packets, or is marked too late."""
 _WHOLE_SWITCH = frozenset({"BUF007", "BUF008", "BUF012", "BUF014"})
 """Rules about the total buffer of a switch, which all of its lossless traffic depends on."""
 _EVERYWHERE = frozenset({"CFG011", "CLS014", "ECN015", "LNK003", "BUF010"})
-"""Rules that require equal configuration of switches, which is impossible during a change; they do not count."""
+"""Rules that require equal configuration of switches or ports, impossible during a change; they do not count."""
 
 
 class Danger(NamedTuple):

@@ -401,7 +401,7 @@ def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
 
 
 def _marked(qos: HostQos | None) -> frozenset[int]:
-    """Return the DSCPs that the settings of hosts put on RDMA packets, jobs and their libraries included."""
+    """Return the DSCPs of the ToS bytes other than 0 that hosts, their jobs and libraries put on RDMA packets."""
     if qos is None:
         return frozenset()
     tos = (
@@ -484,8 +484,8 @@ def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQo
 def _settable(old: HostQos, new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
     """Return settings now in force that files can set.
 
-    Of hosts that reported some of theirs: what they reported of DSCPs, PFC and packet marking, the rest as assumed of
-    unknown hosts.
+    Of hosts that reported some of theirs: their reported DSCPs, PFC and packet marking, the rest as assumed of unknown
+    hosts.
     """
     if old.provenance == "intent":
         return old

@@ -308,7 +308,7 @@ Impact = Literal["none known", "unknown", "interrupted"]
 class PlanStep(NamedTuple):
     """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on.
 
-    ``time`` is how long it takes, without drains and links whose times are not declared.
+    ``time`` is how long it takes, without manual work, and without drains and links whose times are not declared.
 
     ``interrupts`` lists interruptions, ``by_hand`` manual work: drain, restart jobs, change cables. ``files`` are
     those of hosts of an InfiniBand subnet, one group after another.
@@ -355,7 +355,7 @@ class Plan(NamedTuple):
     unsafe: tuple[str, ...] = ()
 
     def to_data(self) -> dict[str, Any]:
-        """Return the plan as plain data, as plan.json has it: switches are named once, by group."""
+        """Return the plan as plain data, as plan.json has it: steps of all switches of a group name it alone."""
         return {
             "version": VERSION,
             "id": self.id,

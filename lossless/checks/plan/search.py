@@ -1,6 +1,6 @@
 """The order of a change, and its progress: in each step any number of switches and hosts can be done at once.
 
-The search knows no change by name. A step takes every unit that is safe beside all states in which the other
+The search has no special cases of changes. A step takes units that are safe beside all states in which the other
 switches and hosts can be in it; other units wait for a later step. Existing queue pairs keep the DSCP that
 they were made with: the traffic class is part of the address vector, which a connected queue pair is given
 before it can receive, and not after (linux-rdma/rdma-core libibverbs/man/ibv_modify_qp.3 @1a4d7e4, verbs.h

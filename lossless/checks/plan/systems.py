@@ -299,7 +299,7 @@ class Unit(NamedTuple):
 def units_of(
     running: Mapping[str, Any], target: Mapping[str, Any], dscps: frozenset[int]
 ) -> tuple[Unit, ...]:
-    """Return the units by which the owned tables of ``running`` become those of ``target``.
+    """Return the units by which the owned and shared tables of ``running`` become those of ``target``.
 
     ``dscps`` are those that jobs send or will send: in a DSCP map each entry of theirs is a unit, all others are one.
     Another HWSKU is another switch, which comes with all of its rows. Rows change on the later of two releases.

@@ -5,11 +5,11 @@ the master is last. Which one is the master follows from priorities, then from t
 include/opensm/osm_sm.h osm_sm_is_greater_than @fa74b98): a master hands over to a higher one at its next heavy sweep,
 which trap 144 of the other starts (opensm/osm_state_mgr.c do_sweep).
 
-On SIGHUP opensm reads its file again at a heavy sweep, and takes in the keys with can_update
-(opensm/osm_subnet.c osm_subn_rescan_conf_files). A key that is gone from the file keeps its value, but for those of
-QoS, which that function sets back first. So does a file that is named by a key without can_update, and the path of
-another file; what such files hold is read again when it is used (partitions: osm_prtn.c, policy: osm_qos_parser_y.y,
-roots and compute nodes: osm_ucast_updn.c updn_lid_matrices, osm_ucast_ftree.c fabric_read_guid_files).
+On SIGHUP opensm reads its file again at a heavy sweep, and takes in the keys with can_update (opensm/osm_subnet.c
+osm_subn_rescan_conf_files). A key that is gone from the file keeps its value, but for those of QoS, which that function
+sets back first. So does a file that is named by a key without can_update, and the path of another file; the content of
+such files is read again when it is used (partitions: osm_prtn.c, policy: osm_qos_parser_y.y, roots and compute nodes:
+osm_ucast_updn.c updn_lid_matrices, osm_ucast_ftree.c fabric_read_guid_files).
 
 Manual work, and the interruptions that it causes, are described in words.
 """

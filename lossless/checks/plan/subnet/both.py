@@ -211,7 +211,7 @@ def _merged(
 ) -> Partition:
     """Return a partition with the members of both sides, full if either side has full membership.
 
-    If these are the old members, the old partition is returned unchanged.
+    If these are the old members, and the sides differ in members alone, the old partition is returned unchanged.
     """
     sides = [_held(subnet, base) for subnet in (old, new)]
     both = {name: max(side.get(name, 0) for side in sides) for name in {**sides[0], **sides[1]}}
@@ -265,7 +265,7 @@ def subnet_intents(
     """Return the intents of a change of an InfiniBand subnet; None where no side is one.
 
     Raises:
-        InputError: one side is a subnet, and the other is none.
+        InputError: one side is a subnet, and the other is not the intent of one.
     """
     documents, errors = documents_at(current[0]) if len(current) == 1 else ([], [])
     alone = documents[0] if len(documents) == 1 and not errors else None

@@ -48,7 +48,7 @@ _BREAKS = {
     "allow_both_pkeys": "places in P_Key tables change, which queue pairs hold",
     "disable_multicast": "IPoIB loses its multicast groups",
 }
-"""Options that no running job survives, and why: what queue pairs hold (GIDs, LIDs, places of P_Keys) changes."""
+"""Options whose change no running job survives, each with the reason, as that queue pairs hold GIDs and LIDs."""
 _ROUTES = (
     "routing_engine",
     "port_prof_ignore_file",
