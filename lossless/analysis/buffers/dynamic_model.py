@@ -195,7 +195,7 @@ def _row_of(profile: BufferProfile) -> HeadroomRow:
 
 
 def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
-    """Return a headroom need in the form of a lookup table row."""
+    """Return a headroom need in the form of a lookup table row, :data:`NO_HEADROOM` without one."""
     if need is None:
         return NO_HEADROOM
     return NO_HEADROOM._replace(

@@ -1,4 +1,4 @@
-"""The start of PFC against ECN marking on one switch, in closed form, and the watchdog of its ports.
+"""The start of PFC against ECN marking on one switch, in closed form; the watchdog of its ports; published ECN curves.
 
 ECN uses the depth of an egress queue, XOFF that of an ingress priority group, so the two compare only under a stated
 fan-in or fan-out. Throughout, ``pool_bytes`` is the shared pool B without headroom and without the reservations of
@@ -93,8 +93,8 @@ class Trigger(NamedTuple):
     def egress_bytes(self, fan_in: int) -> float:
         """Return N T(N), the depth of an egress queue when the N groups that feed it first pause.
 
-        It grows with N although T(N) falls. Kmin and Kmax therefore compare with this value and not with T(N), and the
-        tightest incast that congests at all has two senders. All senders come in by ports of one part.
+        It does not fall as N grows, although T(N) can. Kmin and Kmax therefore compare with this value and not with
+        T(N), and the tightest incast that congests at all has two senders. All senders come in by ports of one part.
         """
         return fan_in * self.threshold_bytes(fan_in)
 
@@ -196,7 +196,7 @@ def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most bytes that one queue with a buffer profile can hold in an otherwise empty buffer.
 
     None: the profile sets no threshold, two, an impossible one, or not of the kind its pool has, or it is a zero
-    profile. A missing input: the size of the pool is unknown.
+    profile. A missing input: the threshold is dynamic, and the size of the pool is unknown.
     """
     if profile.is_zero or (profile.dynamic_th is not None and profile.static_th_bytes is not None):
         return None
@@ -244,7 +244,8 @@ class EcnMarkings:
         """Return the ECN marking of a priority's queue on ``egress``, one of the port sets of the switch.
 
         The trigger is the tightest one of the priority groups that can feed the queue. None: the queue does not mark,
-        no group of the priority is lossless, or fewer than two ports have PFC.
+        no group of the priority is lossless, or fewer than two ports have PFC. A missing input has the reason why it
+        cannot be computed.
         """
         number = egress.qos.queue_of(priority)
         if number == UNREADABLE:

@@ -178,7 +178,8 @@ def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) ->
 def _usable(defaults: BufferDefaults) -> int:
     """Return the bytes of ingress_lossless_pool and its headroom: the total that the vendor ships for both.
 
-    A vendor's pool size includes its headroom where the two together would exceed the chip.
+    It is the whole chip for a pool without shared headroom. A vendor's pool size includes its headroom where the two
+    together would exceed the chip.
     """
     chip, pool = chip_bytes(defaults), defaults.pool(INGRESS_LOSSLESS_POOL)
     if pool is None or not pool.shared_headroom_bytes:

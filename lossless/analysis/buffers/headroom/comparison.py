@@ -189,7 +189,7 @@ def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
     """Return the traffic of the dynamic model, else of the HWSKU's rows, else the assumed one.
 
-    The largest frame is that of the port, or that of the rows if it is not smaller.
+    The largest frame is that of the port, or without the dynamic model that of the rows if it is not smaller.
     """
     dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)

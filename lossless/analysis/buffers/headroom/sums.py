@@ -1,4 +1,4 @@
-"""The total headroom of all lossless groups of a switch, against the pool that holds it."""
+"""The total headroom of all lossless groups of a switch against its pool, the claim of each port, and reservations."""
 
 from __future__ import annotations
 
