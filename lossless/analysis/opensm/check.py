@@ -110,7 +110,7 @@ class Permitted(NamedTuple):
 class OpensmVerdict(NamedTuple):
     """The verdict of opensm on a subnet.
 
-    ``written`` has the keys that opensm was given, ``reading`` its result of parsing them; ``changed`` are those with
+    ``written`` has the known keys that opensm was given, ``reading`` its result of parsing; ``changed`` are those with
     another effective value than the written one: key, written, effective. ``not_checked`` are options that opensm, or
     the simulation, did not get. ``intended`` is the engine that the configuration selects. ``swept`` is
     None if there is no fabric to simulate; ``credits`` has the reason. ``tables`` are the complaints about the tables
@@ -207,7 +207,7 @@ def _simulate(
 ) -> tuple[SweepResult, Decision | None]:
     """Return the sweep of the subnet and, if an engine routed it, the decision on its tables.
 
-    The subnet is brought up once for its log, and again to query its ports and paths.
+    The subnet is brought up once for its log and, if an engine routed it, again to query its ports and paths.
     """
     decide = _decide()
     simulation, seat = ibsim_fabric(fabric.subnet), seat_of(fabric.subnet)

@@ -295,7 +295,7 @@ def torus_path_levels(
 def asked_path_levels(
     questions: Questions, graph: SubnetGraph, routes: SubnetRoutes, engine: str, log: str
 ) -> NDArray[np.uint16] | None:
-    """Return the SLs that the subnet manager answers, as bits, by switch and address; None where any is unknown.
+    """Return the SLs that the subnet manager answers, as bits, by switch and address; None if one is unknown.
 
     dfsssp answers one of several SLs at random: all of these are returned.
     """
@@ -375,7 +375,10 @@ class Walk(NamedTuple):
 
 
 class _Paths(NamedTuple):
-    """Paths under way, by index: the switch of each, the channel it waits in (-1 at first), its address, its level."""
+    """Paths under way, by index: the switch of each, its ingress port, its address and its level.
+
+    ``before`` is the channel and lane that it waits in, as a node of :class:`Walk`; -1 at first.
+    """
 
     switch: Numbers
     entering: Numbers

@@ -1,9 +1,9 @@
-"""Queries management datagrams (MADs) of a running subnet: a program by itself, run in the fabric that ibsim simulates.
+"""Queries of a running subnet by management datagrams (MADs): a program by itself, run in the fabric of ibsim.
 
-It reads one query a line and writes one response a line, in the same order, ``-`` if none came: ``path SLID DLID`` is
-answered with the service level that the manager gives the path, ``get LID ATTRIBUTE MODIFIER`` with the 64 bytes of the
-port's or switch's own attribute, in hexadecimal. Many queries are under way at a time: 24 microseconds each, where
-one program of infiniband-diags a query takes six milliseconds.
+It reads one query a line and writes one response a line, in the same order, ``-`` for an error or a missing one.
+``path SLID DLID`` is answered with the service level that the manager gives the path, ``get LID ATTRIBUTE MODIFIER``
+with the 64 bytes of the port's or switch's own attribute, in hexadecimal. Many queries are under way at a time:
+24 microseconds each, where one program of infiniband-diags a query takes six milliseconds.
 
 The packets are SubnAdmGet(PathRecord) and SubnGet through libibumad: InfiniBand specification 1.2.1, 13.4.3 (common
 header), 14.2.1 (SubnGet by LID), 15.2.1.1 (SA header) and 15.2.5.16 (PathRecord).
