@@ -198,9 +198,9 @@ def _shortest_cycle(
 
 
 def _coming_back(traffic: Flows) -> list[int]:
-    """Return the traffic of each channel from which another path leads back to its start, 0 for other channels.
+    """Return the traffic of each move, 0 for one over a channel from whose end no path leads back to its start.
 
-    Every cycle of waits consists of these.
+    Every cycle of waits consists of the other channels.
     """
     moves = traffic.moves
     tails, heads = array(NODE, map(moves.place, moves.tails)), array(NODE, map(moves.place, moves.heads))
@@ -372,7 +372,7 @@ class WaitGraph:
         self._tails, self._heads = array(NODE), array(NODE)
 
     def add(self, sets: Sequence[TurnSet]) -> None:
-        """Add the turns of one switch: few sets of turns written out, many by ranges."""
+        """Add sets of turns: written out if each incoming channel is in few of them on average, else by ranges."""
         channels = {channel for turn_set in sets for channel in turn_set.ins}
         if sum(len(turn_set.ins) for turn_set in sets) <= _FEW * len(channels):
             for turn_set in sets:

@@ -34,7 +34,7 @@ UNKNOWN_TIER = 0
 class Wires(NamedTuple):
     """The switches of a fabric by number. ``links`` has for each switch the number of links to each other switch.
 
-    ``tiers`` counts from 1 at the leaves, 0 for an unknown tier; ``attached`` has which switches have hosts. Marks
+    ``tiers`` counts from 1 at the leaves, 0 for an unknown tier; ``attached`` is whether a switch has hosts. Marks
     distinguish otherwise identical switches. ``ports`` looks up the first link from one switch to another, port by
     port, for pairs of names. Packets from the first to the second of a ``lossy`` pair are never paused. Switches
     ``outside`` send and receive packets like others with hosts; their forwarding is unknown.

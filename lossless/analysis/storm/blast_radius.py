@@ -274,7 +274,7 @@ class _Propagation:
     def _watchdog(self) -> tuple[float | None, str | None]:
         """Return when the last watchdog towards the storm source triggers, and its port; two None if one never does.
 
-        Ports that do not pause the priority are left out.
+        Ports that do not pause the priority are left out; two None if no other is left.
         """
         triggers: list[tuple[float, str]] = []
         for at in self.first:

@@ -165,7 +165,7 @@ _NAMES = {1: "leaves", 2: "spines", 3: "super-spines"}
 
 
 class ShapeGroups(NamedTuple):
-    """The groups of a topology's shape: what one is called, and the group number of every switch in a group."""
+    """The groups of a topology's shape: the word for one, and the group number of every switch in a group."""
 
     name: str
     of: Mapping[str, int]
@@ -247,7 +247,7 @@ class RelativeNames:
         return any(rank == 1 and node not in self._pod for node, rank in self._net.rank.items())
 
     def where(self, host: str) -> str:
-        """Return the switches of another host relative to this one: ``its leaf, on all rails``."""
+        """Return the name of the switch of another host that is nearest to this host: ``its leaf, on all rails``."""
         leaves = list(dict.fromkeys(self._net.channels[at].target for at in self._net.out_of[host]))
         # Those nearest to this host say most: on rails most hosts have links to leaves of every kind.
         nearest = min(

@@ -25,7 +25,7 @@ _LINKS: tuple[LinkTier, ...] = ("hosts", "uplinks", "spine_uplinks")
 def picture(
     name: str, net: ChannelGraph, near: RelativeNames, stopped: Mapping[int, float], *, slow: bool
 ) -> Picture:
-    """Return the picture of a blast radius in the fabric ``name``; the report adds which hosts stall and what ends it.
+    """Return the picture of a blast radius in the fabric ``name``; stalled hosts and its end are in the report.
 
     ``stopped`` are the channels that are stopped, or slowed by a ``slow`` host, and since when, in nanoseconds.
     """

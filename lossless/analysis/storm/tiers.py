@@ -38,8 +38,8 @@ class StormChannel(NamedTuple):
 class ChannelGraph(NamedTuple):
     """The channels of a fabric, those into and out of every node, and the rank of each node.
 
-    Hosts have rank 0, switches the number of their tier; all have that of a leaf where any tier is unknown (``tiered``
-    False). The two directions of a link are adjacent.
+    Hosts have rank 0, switches the number of their tier; all switches have that of a leaf where any tier is unknown
+    (``tiered`` False). The two directions of a link are adjacent.
     """
 
     channels: tuple[StormChannel, ...]
@@ -315,7 +315,7 @@ def _at_most_one(values: Iterator[int | None]) -> bool:
 
 
 class TierShares:
-    """The shares of the traffic of one channel into a switch by egress, from the weights of the hosts.
+    """The shares of the traffic of each channel into a switch by egress, from the weights of the hosts.
 
     ``weights`` has the weight of each channel into a host; a channel without a weight receives no traffic.
     """

@@ -1,8 +1,8 @@
 """Credit loops: the verdict on a declared subnet, on given forwarding tables, and on an update from old to new routes.
 
 Without opensm, routes are computed where that reproduces opensm's, or all turns that an engine can take are checked.
-Where neither is possible, the verdict is *unproven*. Where opensm has run, its own tables are checked
-(:func:`routes_verdict`).
+Where neither is possible, the verdict is *unproven*. The tables of an opensm that has run are checked in
+:mod:`lossless.analysis.opensm.decide`.
 
 While a subnet manager updates switch after switch, each switch has its old or its new table, for each destination
 independently, and packets that came in by an old hop leave by a new one. So each channel by which a packet for a
