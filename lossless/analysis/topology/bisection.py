@@ -54,7 +54,7 @@ class Bisection(NamedTuple):
 
 
 class _Group(NamedTuple):
-    """Hosts with links to the same switches, and the b/s of all their links to each of these switches."""
+    """Hosts with links to the same switches or islands, and the b/s of all their links to each of their switches."""
 
     hosts: tuple[str, ...]
     at: Mapping[str, int]
@@ -68,7 +68,7 @@ def bisection(links: Iterable[Link]) -> Bisection | None:
     """Return the bisection bandwidth of a fabric, None with fewer than two hosts or two switches with hosts.
 
     Halves of whole islands (the groups of a dragonfly+, the pods of a tree) are tried too, which can be less balanced:
-    the halves with the least bandwidth for what the hosts of the smaller one send are returned.
+    the halves with the least bandwidth relative to the rate of the hosts of the smaller one are returned.
     """
     hosts, between = _bandwidth(links)
     groups = _groups(hosts, {name: name for own in hosts.values() for name in own})

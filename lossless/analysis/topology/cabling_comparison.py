@@ -51,8 +51,8 @@ class CablingComparison(NamedTuple):
     """Declared cables compared with those in files: ``pairs`` are in their places, ``tangles`` are wrongly connected.
 
     ``missing`` cables should be in the files; ``unseen`` ones are at ports that the files do not cover. ``strange``
-    cables were found and share no end with a declared one. ``told`` is the report of the files; devices listed there
-    have their declared names.
+    cables were found and share no end with a declared one that is not in its place. ``told`` is the report of the
+    files; devices listed there have their declared names.
     """
 
     pairs: tuple[CablePair, ...]
@@ -278,7 +278,7 @@ class SubnetWire(NamedTuple):
 
 
 class SubnetLayout(NamedTuple):
-    """The switches and hosts of a subnet in order, and its links in the order in which their ports are assigned."""
+    """The switches, hosts and links of a subnet, in order."""
 
     switches: tuple[SwitchSpot, ...]
     hosts: tuple[HostSpot, ...]

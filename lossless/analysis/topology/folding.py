@@ -85,7 +85,7 @@ class _Folding:
         yield from self._hosts({item.key: item for item in switches})
 
     def _rows(self) -> Iterator[PictureItem]:
-        """Yield the items of switches in rows, with the most detail that is not wider than ``MOST_COLUMNS``."""
+        """Yield the items of switches in rows, with the most detail that fits ``MOST_COLUMNS``, else the least."""
         clusters = list(self._clusters_of_rows())
         for devices, groups in _STEPS:
             self._group_runs = tuple(_runs(self._groups, groups))
@@ -239,7 +239,7 @@ def _columns(pieces: Sequence[_Piece]) -> list[tuple[int, int]]:
 
 
 def _span(cell: tuple[int, int], columns: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Return the first and last column that belong to a cell; None where it belongs to all."""
+    """Return the first and last column that belong to a cell; None where it is centered over all columns."""
     plane, group = cell
     within = [
         number
@@ -265,7 +265,7 @@ def _width(pieces: Sequence[_Piece], columns: Sequence[tuple[int, int]]) -> int:
 
 
 def _axes(sides: Sequence[int]) -> list[Runs]:
-    """Return the runs along each side of a grid, with the most detail that is not too wide."""
+    """Return the runs along each side of a grid, with the most detail that is not too wide, the least if all are."""
     for layers, most in _SIDES:
         limits = [layers if axis < len(sides) - 2 else most for axis in range(len(sides))]
         axes = [tuple(_runs(side, limit)) for side, limit in zip(sides, limits, strict=True)]

@@ -74,7 +74,7 @@ class _Fresh:
 
 
 def _split(name: str) -> tuple[str, int]:
-    """Return a name without the number at its end, and the number."""
+    """Return a name without the number at its end, and the number; ``NAME-`` and 1 if it has none."""
     match = re.search(r"[0-9]{1,9}$", name)
     return (name[: match.start()], int(match[0])) if match else (f"{name}-", 1)
 

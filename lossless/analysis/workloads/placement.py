@@ -105,7 +105,7 @@ def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
     """Return the placement of the first ``gpus`` of a fabric, in the order of its hosts; of all if no number is given.
 
     Raises:
-        ScenarioError: a fabric without hosts, no GPU or more than the fabric has requested, or over ``MOST_GPUS``.
+        ScenarioError: a fabric without hosts, or a request for no GPU, for more than it has, or over ``MOST_GPUS``.
     """
     links = _host_links(fabric)
     if not links:

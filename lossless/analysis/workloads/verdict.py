@@ -38,7 +38,7 @@ def port_traffic(demand: Demand, ports: Sequence[Sequence[str]], domain: int) ->
     """Return the bytes that NIC ports send to each other; ``ports`` are those of each GPU.
 
     A GPU sends evenly over its ports, to the port of the other at the same index. Traffic between two GPUs that share a
-    port stays off the wire. Traffic from outside the cluster, or for a switch, is left out.
+    port stays off the wire. Traffic with storage, or for a switch that reduces, is left out.
     """
     traffic: PortTraffic = {}
     for source, target, size in _pairs(demand, len(ports), domain):
