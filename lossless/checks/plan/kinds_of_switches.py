@@ -46,7 +46,7 @@ class InService(NamedTuple):
     """The fabric in service: the configuration of each switch by its name, and the source of the files.
 
     ``fabric`` is the intent that was rendered into them, None if they are files of switches; ``hosts`` are the hosts
-    whose settings were read.
+    whose settings are known.
     """
 
     documents: Mapping[str, Document]

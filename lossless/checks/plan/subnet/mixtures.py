@@ -273,7 +273,7 @@ PhaseKind = Literal["stop", "managers", "hosts", "jobs", "start"]
 
 
 class FileOfHost(NamedTuple):
-    """One file of a host: its name, its path (fixed, or where a job is given it), and its text."""
+    """One file of a host: its name, its path, or its name where that is not fixed, and its text."""
 
     name: str
     target: str
