@@ -336,7 +336,7 @@ def _intended(text: str) -> str:
 def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> Path:
     """Write the files of a subnet into a folder, with the ``opensm.conf`` of its simulation; return the path of this.
 
-    Options that name files name those of the folder; opensm opens no other.
+    Options that name files name those of the folder; opensm reads no other.
 
     Raises:
         SubnetManagerError: no file has these options, such as a path with a ``#`` in it.

@@ -84,7 +84,7 @@ class EcmpPaths:
         return TrafficShares(flows.shares(), lost)
 
     def _follow(self, flows: _Flows, end: str, own: Mapping[int, float]) -> int:
-        """Add the traffic to the hosts of one switch; return the number of other switches without a path to it."""
+        """Add the traffic to the hosts of one switch; return the number of sending switches without a path to it."""
         order, nearer = self._next_hops(end)
         weight = sum(own.values())
         waiting: dict[_PathState, dict[int, float]] = {}

@@ -194,7 +194,7 @@ def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bis
 
 
 def collapsed(graph: Graph) -> Graph:
-    """Return a graph in which nodes with the same neighbors, in both directions, are merged, which keeps all flows."""
+    """Return a graph with nodes of the same neighbors, in both directions, merged: the maximum flow stays the same."""
     while True:
         back: dict[str, dict[str, int]] = {node: {} for node in graph}
         for node, far in graph.items():
@@ -248,7 +248,10 @@ def _levels(left: Graph, source: str) -> dict[str, int]:
 def _push(
     left: Graph, level: Mapping[str, int], onward_of: Mapping[str, list[str]], source: str, sink: str
 ) -> int:
-    """Send the maximum along one shortest path; 0 without a path. Dead ends are removed from ``onward_of``."""
+    """Send the maximum along one shortest path, and return it; 0 without a path.
+
+    Dead ends are removed from ``onward_of``.
+    """
     path = [source]
     while path and path[-1] != sink:
         node, onward = path[-1], onward_of[path[-1]]

@@ -163,7 +163,7 @@ class _Folding:
     # --- hosts ---
 
     def _hosts(self, switches: Mapping[str, PictureItem]) -> Iterator[PictureItem]:
-        """Yield the items of hosts: one for all hosts with links to the same items of switches."""
+        """Yield the items of hosts: one for all hosts with links to the same items of switches, in the same order."""
         switches_of: dict[str, dict[str, None]] = {}
         for bundle in self._plan.bundles:
             if bundle.to_host:

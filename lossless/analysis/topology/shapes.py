@@ -128,7 +128,7 @@ class LinkBundle(NamedTuple):
 
 
 class WiringPlan(NamedTuple):
-    """The wiring of a topology: nodes in order, and bundles in the order in which their ports are assigned."""
+    """The wiring of a topology: nodes and bundles in order; placement assigns ports in the order of bundles."""
 
     nodes: tuple[PlanNode, ...]
     bundles: tuple[LinkBundle, ...]
