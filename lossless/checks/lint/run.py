@@ -149,7 +149,7 @@ class Settings(NamedTuple):
     """The settings of a lint run; ``rdma_dscps`` must be lossless on devices without an intent, before ``named_in``.
 
     ``intended`` are switches of intents by name, with which devices are compared; ``compared``: devices are
-    compared with each other. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
+    compared with others or hosts. ``chosen`` returns the rules to run on a file, ``fabric_of`` the fabric that it is
     assigned to, ``named_in`` the DSCPs that must be lossless in it, ``without_rdma`` the ports of a switch in it that
     are declared to carry no RDMA. ``apart``: no file is checked by the content of another. ``progress`` is called with
     the number of files that are done, and of all.
