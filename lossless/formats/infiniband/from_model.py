@@ -290,7 +290,10 @@ def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProb
 
 
 def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
-    """Yield partition names that would end their definition, one problem for all missing GUIDs, and one for a torus."""
+    """Yield a problem for each partition name that would end its definition, and one for all missing GUIDs.
+
+    A torus-2QoS whose first switches have no GUIDs is one more.
+    """
     for partition in _partitions(subnet):
         if partition.name and not _NAME.fullmatch(partition.name):
             yield WriteProblem(

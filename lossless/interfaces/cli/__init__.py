@@ -15,9 +15,10 @@ _GARBAGE_THRESHOLD = 50_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 clean, 1 findings, 2 failed, 130 interrupted, 141 output pipe closed.
+    """Run one command and return its exit code.
 
-    Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
+    That is 0 clean, 1 findings (of lint: errors, or as ``--fail-on`` says), 2 failed, 130 interrupted, 141 output pipe
+    closed. Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
     walking over modules that live as long as the process, which costs as much as starting Python. Plugins of
     pydantic that other packages install are left out: they must not see the inputs read here.
     """

@@ -233,7 +233,10 @@ def _sprayed(choice: LoadBalancing) -> LoadBalancing:
 
 
 def choices_of(question: Question) -> set[LoadBalancing]:
-    """Return the load balancing methods that the switches of a question use, over all tiers."""
+    """Return the load balancing methods of a question: those of its tiers, and that of all other switches.
+
+    The latter counts even where every switch is of a tier with a method of its own.
+    """
     return {question.load_balancing or "ecmp", *(choice for _, choice in question.by_tier)}
 
 

@@ -292,7 +292,8 @@ class SubnetChange(NamedTuple):
     """A change of a subnet: the configuration in service and the target.
 
     ``both`` serves the jobs of either side; None if no configuration can. ``lanes`` are intermediate configurations
-    with the lanes of both, first with the old SL2VL table and then with the new one; empty if they make no difference.
+    that serve the lanes of both, first with the old lane of each level in use, then with the new one; empty if they
+    make no difference or would break a rule.
     """
 
     current: SubnetConfiguration

@@ -5,8 +5,8 @@ Confidence: medium
 Subject: switch
 
 ## What it does
-Looks at switches whose QoS is defined in named objects: a profile that no interface names is a warning. A file without
-any interface is part of a configuration and not checked.
+Looks at switches whose QoS is defined in named objects: a profile, policy or class map that nothing names is a warning.
+A file without any interface is part of a configuration and not checked.
 
 ## Why it breaks a lossless fabric
 The object has no effect. Its PFC, ECN and scheduling are not on any port, and the ports have the defaults, which are
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation per profile or policy that is not bound."""
+    """Yield a violation per profile, policy or class map that is bound to nothing."""
     for unbound in switch.read.unbound:
         yield Violation(
             origin=unbound.origin,

@@ -23,7 +23,9 @@ By design: sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md.
 
 
 def remapped(qos: PortQos) -> frozenset[int]:
-    """Return the priorities that tunnel remapping added: in ``pfc_enable``, not in a watchdog's mask; none without one.
+    """Return those of priorities 2 and 6 that are in ``pfc_enable`` and not in a watchdog's mask; none without a mask.
+
+    Tunnel remapping adds them.
 
     Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, which writes both masks so.
     """

@@ -40,7 +40,7 @@ _WIDTH = re.compile(r"([0-9]+x)(\S+)")
 
 
 def is_form(section: PrintedSection) -> bool:
-    """Return whether a text is of ibnetdiscover: a first line is a port of ``-p``, or a node of a topology file."""
+    """Return whether a text is of ibnetdiscover: among its first lines is a port of ``-p`` or a node."""
     lines = [line.text for line in section.lines[:200]]
     return any(_PORT.match(text) or _NODE.match(text) for text in lines)
 

@@ -70,11 +70,11 @@ if TYPE_CHECKING:
 def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = ()) -> Fabric:
     """Return the fabric that an intent declares.
 
-    An unsafe or impossible fabric is built nevertheless, for rules to report.
+    A fabric that is unsafe, or has too few ports for its links, is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a profile that is missing or wrong, a HWSKU, device or port that does not exist, or a setting that
-            the hardware does not support; located in the intent.
+        InputError: a part of the intent that names nothing there is, contradicts another part, or is not supported by
+            the hardware; located in the intent.
     """
     return resolve_wired(loaded, profile_dirs).fabric
 

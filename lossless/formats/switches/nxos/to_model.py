@@ -185,7 +185,7 @@ class NxosSwitch:
         )
 
     def ports(self) -> list[str]:
-        """Return the ports that QoS is set on, in their natural order."""
+        """Return the ports and port channels that the text names, with QoS settings or without, in natural order."""
         return sorted(filter(is_port, self.config.ports), key=natural_key)
 
     def switch(self) -> Switch:
