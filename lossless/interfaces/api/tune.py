@@ -147,7 +147,8 @@ def sweep(
 
     Raises:
         InputError: the intent or configuration cannot be read, or a cloud runs the switches.
-        ScenarioError: the requested scenario is impossible or would take too long, or numba is missing.
+        ScenarioError: the requested scenario is impossible or would take too long, ``horizon_ns`` is stated for a lossy
+            class, or numba is missing.
         QuantityError: ``cluster`` is neither ``local``, ``local:N`` nor an address.
         ProgramError: no scheduler answers, it is lost, or a worker has another version than this.
         LosslessError: dask.distributed is missing.

@@ -287,7 +287,7 @@ class Chooser:
         return [row for row in self._search.ranked() if row.kpis.verdict == "safe"]
 
     def _allowed_us(self) -> tuple[float, float]:
-        """Return the longest p99 queueing delay with the seeds of the search, and with fresh ones.
+        """Return the longest p99 queueing delay a proposal may have, with the seeds of the search and with fresh ones.
 
         Safety comes before the bound: where the configured setting is not safe, the shortest queues that are safe may
         be proposed although they exceed it.

@@ -178,7 +178,7 @@ above which every frame is marked and all senders of a queue slow down together.
 
 
 def is_sloped(own: ThresholdSetting) -> bool:
-    """Return whether marking rises along a slope from Kmin to Kmax; true without a curve."""
+    """Return whether Kmax is at least :data:`NARROWEST` times Kmin, so no near-step; true without a curve."""
     return own.kmin_bytes is None or own.kmax_bytes is None or own.kmax_bytes >= NARROWEST * own.kmin_bytes
 
 

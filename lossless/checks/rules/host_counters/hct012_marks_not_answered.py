@@ -62,9 +62,9 @@ _UNWANTED = MissingInput(
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per RDMA port with ECN-marked packets and no CNP, if it, or the intent, shows CNPs are wanted.
+    """Yield a violation per RDMA port with ECN-marked packets and no CNP.
 
-    That is where its notification point is off for all priorities, or the intent has DCQCN on for its host.
+    Its host must have its notification points off for all priorities of all interfaces, or DCQCN on in the intent.
     """
     for port in rdma_ports(device, MARKS_RECEIVED):
         marks = port.counted(MARKS_RECEIVED)

@@ -147,7 +147,7 @@ class TrafficTest:
         return self._by_name.get(name, ())
 
     def said(self, name: str) -> object:
-        """Return the value of a name that a test has once, the last one; None where it has none."""
+        """Return the value of the last reading of a name, for names that a test has once; None without a reading."""
         found = self.every(name)
         return found[-1].reading.value if found else None
 

@@ -66,7 +66,7 @@ def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
 def _is_reported(
     run: SimulationRun, violation: Violation, rows: Sequence[Origin], severity: Severity
 ) -> bool:
-    """Return whether another rule reports the same object at least as gravely."""
+    """Return whether another rule reports at least as gravely the same object, or loss at one of the same ports."""
     elements = set(violation.elements)
     grave = SEVERITIES[: SEVERITIES.index(violation.severity or severity) + 1]
     declared = root_causes.view_of(run.facts).fabric.declared

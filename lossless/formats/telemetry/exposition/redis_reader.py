@@ -542,7 +542,7 @@ class NamespaceReader:
 
 
 def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]:
-    """Return the commands that read a plan's rows, by database but CONFIG_DB: without rows, that for its size."""
+    """Return by database but CONFIG_DB the command for its size, then those that read the plan's rows in it."""
     return {
         name: packed([_SIZE, *(("HMGET", row.key, *row.fields) for row in plan.rows if row.database == name)])
         for name in databases

@@ -95,7 +95,7 @@ _RUNS = ("traffic", "mean flow rate", "slowest tenth", "last flow", "worst NIC i
 
 
 def carried_text(load: Load | Calculated | MissingInput, style: TextStyle = PLAIN) -> str:
-    """Return the verdict on a permutation as text: a row for each run, the cost of each cause, shares by hashing."""
+    """Return the verdict on a permutation as text: runs or assumptions, costs of causes, shares if known."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
         return wrapped(f"{LABELS['load']}: {NOT_COMPUTED}: {load.reason}", style)
