@@ -8,9 +8,10 @@ Compares the headroom of each lossless priority group (`xoff`) with the bytes on
 length where it is known. Headroom below the cable alone is an error; below the cable and one frame of the port's MTU it
 is a warning. BUF002 checks for more than that. Some rows that vendors ship for 1500 m and 2000 m fail this check.
 
-On NVIDIA chips without a shared headroom pool, where `size` is below `xoff`, only the part of `size` beyond `xon` counts.
-Where a `BUFFER_PG` row still names the profile of another speed or length, the finding points to that row and not to the
-profile. In the dynamic buffer model the switch computes headroom from `CABLE_LENGTH` and `LOSSLESS_TRAFFIC_PATTERN`.
+On NVIDIA chips without a shared headroom pool, where `size` is below `xoff`, only the part of `size` beyond `xon`
+counts. Where a `BUFFER_PG` row still names the profile of another speed or length, the finding points to that row and
+not to the profile. In the dynamic buffer model the switch computes headroom from `CABLE_LENGTH` and
+`LOSSLESS_TRAFFIC_PATTERN`.
 
 ## Why it breaks a lossless fabric
 A pause takes half the round trip to reach the peer, and the bytes that the peer has sent by then fill the other half.

@@ -7,8 +7,9 @@ Subject: device
 ## What it does
 Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. A profile without both is a
 warning. So is an `xon` that is not below the threshold at which a single group pauses: alpha B / (1 + alpha), or
-`static_th`, at most B. B is the pool without headroom, of one part where the chip divides its buffer. All 3,607 rows that vendors ship have one of the two, and an `xon` below this
-threshold. The size of `xon_offset` is not checked: 1,977 shipped rows have less than two frames.
+`static_th`, at most B. B is the pool without headroom, of one part where the chip divides its buffer. All 3,607 rows
+that vendors ship have one of the two, and an `xon` below this threshold. The size of `xon_offset` is not checked: 1,977
+shipped rows have less than two frames.
 
 ## Why it breaks a lossless fabric
 XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where this is the threshold
