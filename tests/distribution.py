@@ -1,7 +1,8 @@
 """How tests are handed to the processes that run them.
 
-For each test that ends, pytest-xdist 3.8 counts all tests that its process was ever given, and for each that begins it
-searches the list of all. Without this, 20,000 empty tests in two processes took 41 s instead of 259 s on a busy machine.
+For each test that ends, pytest-xdist 3.8 counts all tests that its process was ever given, and for each that begins
+it searches the list of all. Without this, 20,000 empty tests in two processes took 41 s instead of 259 s on a busy
+machine.
 """
 
 from __future__ import annotations
