@@ -110,9 +110,10 @@ def _rows(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[str, dict[
     dog = qos.watchdog if qos.pfc.priorities else None
     if dog is not None:
         times = (dog.detection_ms, dog.restoration_ms, switch.qos.poll.poll_ms)
+        forced = {"restores during pauses": "yes"} if dog.recovery == "fixed" else {}
         yield (
             "watchdog",
-            {"action": dog.action, "detection, restoration, poll in ms": ",".join(map(str, times))},
+            {"action": dog.action, "detection, restoration, poll in ms": ",".join(map(str, times)), **forced},
         )
     if isinstance(port.cable.known_m, int):
         yield "cables", {"m": str(port.cable.known_m)}

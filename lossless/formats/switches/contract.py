@@ -53,7 +53,10 @@ CARRIED_BY_NONE = {
     "tunnel": "dual ToRs are rendered for SONiC alone",
 }
 """Attributes that the files of no dialect carry, with why."""
+NO_FORCED_RECOVERY = {"watchdog.forced": "no line sets whether pauses hold restoration up"}
+"""The loss of systems with one rule of restoration."""
 SONIC_LOSSES = {
+    **NO_FORCED_RECOVERY,
     "adaptive": "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull "
     "requests alone (sonic-buildimage 22264, sonic-swss 3597)",
     "mtu": "the device's own provisioning sets it in PORT; a base with a smaller MTU is refused",

@@ -103,6 +103,11 @@ def _watchdog(field: str) -> Callable[[Place], Any]:
     return value
 
 
+def _forced(at: Place) -> bool:
+    """Return whether pauses do not hold restoration up; False without a watchdog, and where its rule is unknown."""
+    return bool(_watchdog("recovery")(at) == "fixed")
+
+
 def _poll(at: Place) -> Any:
     return at.switch.qos.poll.poll_ms if at.qos.watchdog and at.qos.pfc.priorities else None
 
@@ -207,6 +212,15 @@ ATTRIBUTES = (
         ("Watchdog.restoration_ms",),
         _watchdog("restoration_ms"),
         unit="ms",
+    ),
+    Attribute(
+        "watchdog.forced",
+        "whether the watchdog restores a queue during pauses",
+        "port",
+        ("pfc.watchdog.restoration",),
+        ("Watchdog.recovery",),
+        _forced,
+        unset=False,
     ),
     Attribute(
         "watchdog.action",
@@ -319,7 +333,6 @@ NO_ATTRIBUTE = {
     "name": _NAMED,
     **dict.fromkeys(_of("Port", "speed_bps lanes admin_up neighbor placed lag spec"), _PROVISIONING),
     "Port.qos": "what the other attributes say",
-    "Watchdog.recovery": "the rule of a system: none but EOS lets a line choose it, and an intent has that of SONiC",
     "Port.leads_to": "what is at the other end is not set at a port",
     "Port.pfc_unwanted": "why a port has no PFC exists only in an intent",
     **dict.fromkeys(

@@ -91,6 +91,32 @@ def test_drift_is_told_by_port(cli: Cli, rendered: Path, tmp_path: Path) -> None
     assert "no patch: such a switch is brought there by the file that render writes for it" in outcome.err
 
 
+def test_a_recovery_that_is_forced_is_drift_and_a_plan_ends_it(
+    cli: Cli, rendered: Path, tmp_path: Path
+) -> None:
+    """The same times: only the word tells whether a NIC that keeps storming gets its queue back."""
+    own = "   priority-flow-control on\n"
+    timer = "   priority-flow-control pause watchdog port timer timeout 0.6 polling-interval 0.2 recovery-time 1.2"
+    for name in ("leaf1/qos.nv", "leaf2/qos.nv", "spine1/qos.cfg", "spine2/qos.cfg"):
+        target = tmp_path / "running" / name
+        target.parent.mkdir(parents=True)
+        target.write_text((rendered / name).read_text())
+    quiet = changed(rendered, "spine1/qos.cfg", tmp_path, (own, f"{own}{timer}\n"))
+    assert cli("diff", quiet, MIXED).code == 0
+    forced = changed(rendered, "spine1/qos.cfg", tmp_path, (own, f"{own}{timer} forced\n"))
+    outcome = cli("diff", forced, MIXED)
+    assert outcome.code == 1
+    on = "Ethernet1/1, Ethernet1/5, Ethernet2/1, Ethernet2/5 and 28 more: "
+    assert " ".join(outcome.out.split()) == (
+        f"{on}whether the watchdog restores a queue during pauses is yes; the intent says no"
+    )
+    (tmp_path / "running" / "spine1" / "qos.cfg").write_text((tmp_path / "spine1.cfg").read_text())
+    planned = cli("plan", str(tmp_path / "running"), MIXED, "-o", str(tmp_path / "plan"))
+    assert planned.code == 0
+    sessions = "".join(path.read_text() for path in (tmp_path / "plan" / "step-01").rglob("01-session.cfg"))
+    assert "no priority-flow-control pause watchdog port timer" in sessions
+
+
 def test_patches_are_for_the_switches_of_sonic_and_the_others_are_named(cli: Cli, tmp_path: Path) -> None:
     intent = tmp_path / "fabric.yaml"
     kinds = "leaf: nvidia-sn5600, spine: {profile: arista-7060x6-64pe, format: eos}"

@@ -354,7 +354,9 @@ def _untagged(config: EosConfig, reader: SwitchReader, name: str) -> bool:
     return vlans.value in (None, native.value if native is not None else "1")
 
 
-CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}
+CARRIES = CARRIED_BY_ALL | {
+    f"watchdog.{key}" for key in ("detection", "restoration", "forced", "action", "poll")
+}
 """Attributes that the files of EOS carry."""
 LOSSES = {
     "buffers": _COMPUTED,

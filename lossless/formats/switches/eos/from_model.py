@@ -140,17 +140,18 @@ def _pfc(qos: PortQos, usual: Watchdog | None, switch: Switch) -> dict[str, Any]
 def _own_watchdog(own: Watchdog, usual: Watchdog | None, switch: Switch) -> dict[str, Any]:
     """Return the action and the timers of a port that differ from those of the switch, which all others have.
 
-    The line of a port's timers has all three: one that it leaves out is not the switch's.
+    The line of a port's timers has all three: one that it leaves out is not the switch's. It alone has ``forced``.
     """
-    if usual is None or own.settings == usual.settings:
+    forced = own.recovery == "fixed"
+    if usual is None or (own.settings == usual.settings and not forced):
         return {}
-    timers = _timers(switch, own)
+    timers = {**_timers(switch, own), "forced": forced or None}
     action = timers.pop("action")
     return _stated(
         {
             "enabled": True,
             "action": action if own.action != usual.action else None,
-            "timer": timers if own.settings[:2] != usual.settings[:2] else None,
+            "timer": timers if forced or own.settings[:2] != usual.settings[:2] else None,
         }
     )
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.switches.contract import (
     CARRIED_BY_ALL,
     CARRIED_BY_NONE,
+    NO_FORCED_RECOVERY,
     NOT_APPLICABLE_TO_ANY,
     Carrying,
     ConfigurationFile,
@@ -451,6 +452,7 @@ LOSSES = {
     "buffers": _COMPUTED,
     "watchdog.restoration": _NO_RECOVERY,
     "watchdog.action": _NO_ACTION,
+    **NO_FORCED_RECOVERY,
     **CARRIED_BY_NONE,
 }
 """Attributes that the files of NVUE do not carry, with why."""

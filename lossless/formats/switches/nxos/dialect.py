@@ -310,6 +310,7 @@ CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watch
 LOSSES = {
     "buffers": _PLATFORM,
     "cable": _NO_LENGTH,
+    "watchdog.forced": f"fixed-restore multiplier: {_FIXED}",
     "watchdog.action": "packets of a queue that storms are dropped; `disable-action`, which only logs, is refused",
     **CARRIED_BY_NONE,
     **NO_ADAPTIVE_ROUTING,

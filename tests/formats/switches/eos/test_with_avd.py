@@ -16,19 +16,24 @@ from pyavd.constants import (  # type: ignore[import-untyped]
 )
 from pyavd.templater import Templar  # type: ignore[import-untyped]
 
+from lossless.api import load_fabrics
 from lossless.formats.device_files.environment import render_template
+from lossless.formats.inputs.switches import read_switch
 from lossless.formats.switches.eos.read.grammar import EcnThresholds, EosConfig, Key, Setting, Settings
 from lossless.formats.switches.eos.read.structured import config_of_data, read_running_config
 from lossless.formats.switches.registry import dialect
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load, load_text
 from tests.formats.switches.eos.structured_config import structured_config
+from tests.paths import ROOT
 from tests.strategies import fabric_of, intents
 
 pytestmark = pytest.mark.tools("avd")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Port, Switch
 
 
 @cache
@@ -84,6 +89,31 @@ def test_a_forced_recovery_is_read_from_both_forms(forced: bool) -> None:
         config_of_data(load_text(dumps(data), "leaf1.json")),
     ]
     assert [config.profiles["ROCE"]["watchdog", "forced"].value for config in configs] == [forced, forced]
+
+
+def test_a_port_whose_recovery_is_forced_is_written_so_in_both_forms() -> None:
+    """No intent asks for it; a switch that was read has it, and keeps it until a later step of a plan."""
+    intent = load(ROOT / "examples" / "roce-256-mixed" / "fabric.yaml")
+    switch = next(s for s in load_fabrics([intent]).fabrics[0].switches if s.name == "spine1")
+    mixed = (_forced(port) if number % 3 else port for number, port in enumerate(switch.ports))
+    running = switch._replace(ports=tuple(mixed))
+    text, avd = (render_template(file.template, file.content) for file in dialect("eos").files(running))
+    for written in (text, rendered(load_text(avd, "avd.yml", lists=True).data)):
+        document = read_running_config(written, "spine1")[0]
+        document.dialect = "eos"
+        assert recoveries(read_switch(document).read.switch) == recoveries(running)
+    assert {"quiet", "fixed"} <= set(recoveries(running).values())
+
+
+def recoveries(switch: Switch) -> dict[str, str]:
+    """Return the rule by which each port with a watchdog restores a queue."""
+    return {p.name: p.qos.watchdog.recovery for p in switch.ports if p.qos is not None and p.qos.watchdog}
+
+
+def _forced(port: Port) -> Port:
+    if port.qos is None or port.qos.watchdog is None:
+        return port
+    return port._replace(qos=port.qos._replace(watchdog=port.qos.watchdog._replace(recovery="fixed")))
 
 
 # --- any settings ---
