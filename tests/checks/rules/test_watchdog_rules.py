@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.checks.rules.watchdog.wd008_watchdog_outlasts_transport import check
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Transport
+from lossless.model.fabric.qos import Watchdog
 from tests.checks.rules.linted import corpus, device, drawn, intent, intent_view, only, unchecked
 
 if TYPE_CHECKING:
@@ -237,6 +239,26 @@ class TestRestoration:
         assert found.origin.path == ("pfc", "watchdog", "restoration")
 
 
+def _dead_of_one_storm(watchdog: Watchdog, poll_ms: int, since_poll_ms: int) -> int:
+    """Return the time from the begin of a storm to restoration; polls are due each ``poll_ms``, one just before it.
+
+    Detection counts intervals that were paused from end to end, restoration those without a pause (sonic-swss
+    orchagent/pfc_detect_broadcom.lua @0cb8610, pfc_restore.lua @e6b0c5b).
+    """
+    left, trigger = watchdog.triggers_after_ms, None
+    last = -since_poll_ms
+    while True:
+        last, began = last + poll_ms, last
+        if trigger is None and began >= 0:
+            trigger, left = (
+                (last, watchdog.restoration_ms or 0) if left <= poll_ms else (None, left - poll_ms)
+            )
+        elif trigger is not None:
+            if left <= poll_ms:
+                return last
+            left -= poll_ms
+
+
 class TestPatience:
     """WD008."""
 
@@ -265,6 +287,17 @@ class TestPatience:
     def test_at_most_what_the_help_says(self) -> None:
         assert drawn(intent(watchdog(restoration="32559ms")), "WD008") == []
         assert len(drawn(intent(watchdog(restoration="32560ms")), "WD008")) == 1
+
+    @given(polls=st.integers(1, 5), quiet=st.integers(1, 5), poll_ms=st.integers(100, 1000))
+    def test_a_queue_is_dead_for_one_poll_less_to_what_is_compared(
+        self, polls: int, quiet: int, poll_ms: int
+    ) -> None:
+        """The phase of the polls decides: how the scripts of orchagent count, for a storm that ends when it is seen."""
+        stated = Watchdog(polls * poll_ms, quiet * poll_ms, "drop", Origin(""))
+        compared = dead_ms(stated, poll_ms)
+        assert compared is not None
+        times = [_dead_of_one_storm(stated, poll_ms, since_poll_ms=phase) for phase in (0, 1, poll_ms - 1)]
+        assert times == [compared - poll_ms, compared - 1, compared - poll_ms + 1]
 
     def test_impatient_transport_is_to_blame_itself(self) -> None:
         found = only(intent({"hosts": {"nccl": {"ib_timeout": 14}}}), "WD008")

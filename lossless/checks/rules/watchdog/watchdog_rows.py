@@ -45,7 +45,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def dead_ms(self) -> int | None:
-        """The least time for which a storm leaves a queue dead for a sender, or None; see :func:`dead_ms`."""
+        """For how long a queue can be dead for a sender after a storm, or None; see :func:`dead_ms`."""
         return dead_ms(self.watchdog, self.poll_ms)
 
     @property
@@ -106,11 +106,13 @@ class WatchdogRows(NamedTuple):
 
 
 def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
-    """Return the least time for which a storm leaves a queue dead for a sender; None where the watchdog does not act.
+    """Return for how long a queue can be dead for a sender after a storm that ends when the watchdog triggers.
 
-    Detection and one poll, and with action drop restoration: action forward delivers again after detection. The storm
-    is one that has ended when the watchdog triggers: restoration is a time without pauses, and each later pause resets
-    it (sonic-swss orchagent/pfc_restore.lua @e6b0c5b).
+    None where the watchdog does not act. Detection and one poll, and with action drop restoration: action forward
+    delivers again after detection. The poll is what passes unseen of a storm that begins just after one: detection
+    counts intervals in which the queue was paused from end to end (sonic-swss orchagent/pfc_detect_broadcom.lua
+    @0cb8610); it is nearly none where a storm begins just before a poll. Restoration is a time without pauses, and each
+    later pause resets it (pfc_restore.lua @e6b0c5b), so that a longer storm has no bound.
     """
     if not _is_accepted(watchdog) or watchdog.action == "alert":
         return None

@@ -4,12 +4,13 @@ Severity: error
 Subject: fabric, hosts, attached hosts
 
 ## What it does
-Adds up how long a queue is dead for a sender at least, detection and one poll and, with action drop, restoration, and
+Adds up how long a queue can be dead for a sender, detection and one poll and, with action drop, restoration, and
 compares it with the patience of the hosts' queue pairs: 4.096 us x 2^T x (R + 1) for `ib_timeout` T and
-`ib_retry_count` R. That is the time of a storm which ends when the watchdog triggers: restoration is a time without
-pauses, and later pauses reset it. Action forward delivers again after detection; action alert ends nothing and is
-not checked. A restoration that is never set is WD005's. A deployed file has no settings of hosts; a host that was read
-counts, beside its intent or beside the file of the switch it is attached to.
+`ib_retry_count` R. That is the time of a storm which ends when the watchdog triggers: up to one poll less where it
+begins just before a poll, and more where it goes on, as restoration is a time without pauses. Action forward delivers
+again after detection; action alert ends nothing and is not checked. A restoration that is never set is WD005's. A
+deployed file has no settings of hosts; a host that was read counts, beside its intent or beside the file of the switch
+it is attached to.
 
 ## Why it breaks a lossless fabric
 A queue pair that runs out of retries goes to the error state, and the job with it. Where the queue comes back
@@ -44,7 +45,8 @@ Shorten restoration, or give the transport more patience with `NCCL_IB_TIMEOUT`.
 ## Sources
 - InfiniBand Architecture Specification, volume 1, 9.7.6.1.3 (local ACK timeout; 0 waits without limit)
 - NVIDIA/nccl src/transport/net_ib/connect.cc @5067397 (defaults 20 and 7)
-- sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b
+- sonic-swss orchagent/pfcwdorch.cpp and pfc_restore.lua @e6b0c5b; pfc_detect_broadcom.lua @0cb8610 (intervals that
+  were paused from end to end count)
 """
 
 from __future__ import annotations
@@ -116,7 +118,7 @@ def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Violation:
     timeout, tries = transport.timeout, transport.retry_count + 1
     return Violation(
         origin=transport.origin,
-        message=f"a stormed queue is dead for {dead_ms / 1000:.2f} s at least, but the transport gives up "
+        message=f"a stormed queue can be dead for {dead_ms / 1000:.2f} s, but the transport gives up "
         f"after {patience_ns / 10**9:.2f} s",
         note=f"4.096 us x 2^{timeout} x {tries} = {patience_ns / _MS:.0f} ms",
         data={

@@ -4,7 +4,7 @@ Severity: error
 Subject: intent, hosts
 
 ## What it does
-Adds up how long a queue is dead for a sender at least, detection and one poll and, with action drop, restoration (a
+Adds up how long a queue can be dead for a sender, detection and one poll and, with action drop, restoration (a
 time without pauses, which later pauses reset), and compares it with `hosts.job_timeout`, the time after which a
 job or a storage client that hangs ends itself. Where none is stated, nothing is checked; the transport's patience is
 WD008's.
@@ -30,7 +30,9 @@ Shorten detection and restoration, or give the job more time.
 ## Sources
 - sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (detection in whole polls, restoration behind it)
 - sonic-swss orchagent/pfc_restore.lua @e6b0c5b (received pauses reset restoration)
-- arithmetic: the queue is dead for detection + poll + restoration at least
+- sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610 (intervals that were paused from end to end count: up to one
+  poll passes first)
+- arithmetic: a storm that ends when the watchdog triggers stops the queue for up to detection + poll + restoration
 """
 
 from __future__ import annotations
@@ -65,8 +67,7 @@ def _watchdog_outlasts_job(
 ) -> Violation:
     return Violation(
         origin=host.at("job_timeout"),
-        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is dead for {dead_ms / 1000:g} s "
-        "at least",
+        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue can be dead for {dead_ms / 1000:g} s",
         note=rows.dead_sum,
         help=f"set hosts.job_timeout to more than {dead_ms} ms, or shorten the watchdog timers",
         elements=names,
