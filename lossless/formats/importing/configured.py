@@ -563,8 +563,8 @@ def _recovery_notes(watchdog: DraftWatchdog, dogs: Sequence[Watchdog]) -> Iterat
         )
     if unknown and watchdog.restoration_ms is None:
         yield (
-            f"restoration: {unknown} of {len(dogs)} ports state no time, and what their system then does is not"
-            " public; by an intent without one a stormed queue is never restored"
+            f"restoration: {unknown} of {len(dogs)} ports state no time, and what their system then does was"
+            " found in no source; by an intent without one a stormed queue is never restored"
         )
 
 

@@ -62,7 +62,7 @@ def test_a_time_of_restoration_that_no_switch_states_is_said_to_be_unknown(
     back = brought_in(tmp_path)
     assert "restoration" not in intent(back)["pfc"]["watchdog"]
     said = " ".join(back.text.replace("#", " ").split())
-    assert "ports state no time, and what their system then does is not public" in said
+    assert "ports state no time, and what their system then does was found in no source" in said
     assert "state no time" not in brought_in(rendered / "nexus-128").text
 
 

@@ -110,7 +110,7 @@ def _not_restored(switches: Iterable[FabricSwitch]) -> Iterator[str]:
     if unknown:
         yield (
             f"restoration by the watchdog of {joined(unknown, 3)} is not simulated: when that system restores a queue"
-            " that its lines give no time for is not public, and such a queue stays stopped"
+            " that its lines give no time for was found in no source, and such a queue stays stopped"
         )
 
 

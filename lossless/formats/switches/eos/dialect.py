@@ -157,7 +157,7 @@ NOT_APPLICABLE = {
     "WD002": "EOS has no mask of watched priorities: every no-drop priority of a port is watched",
     "WD003": _OWN_LIMITS,
     "WD004": _OWN_LIMITS,
-    "WD005": "what EOS does without a recovery time is not public",
+    "WD005": "what EOS does without a recovery time was found in no source",
     "WD010": _OWN_LIMITS,
     "WD012": "the chip-wide action is how SONiC programs some chips",
     "WD013": _OWN_LIMITS,

@@ -51,7 +51,7 @@ _NO_LENGTH = "NX-OS has no cable lengths"
 _OWN_LIMITS = "limits and defaults are those of SONiC"
 _INTERVALS = "detection and restoration are whole numbers of the watchdog's interval"
 _DEFAULTED = "its time follows from the interval, and one of them is left at the default of the release"
-_FIXED = "what it adds to the rule by which a queue is restored is not public: unknown"
+_FIXED = "what it adds to the rule by which a queue is restored was found in no source: unknown"
 _NO_HEADROOM = (
     "the buffer of the chip is not in the configuration; what `pause buffer-size` leaves above its threshold is "
     "checked by CFG014"
