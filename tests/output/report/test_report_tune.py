@@ -14,7 +14,7 @@ from lossless.formats.intent.class_changes import StatedThresholds
 from lossless.output.report.simulation.tune_text import tune_csv, tune_data, tune_text
 
 LEAF = PortKind("leaf", 400e9)
-NOW = PortThresholds(ThresholdSetting(0, 819_200, 3_276_800, 20), 40_000_000)
+NOW = PortThresholds(ThresholdSetting(0, 819_200, 3_276_800, 20), 40_000_000, 0)
 
 
 def kpis(queue_us: float, name: str = "incast") -> Kpis:

@@ -29,6 +29,7 @@ from lossless.analysis.simulation.tune.kpis import (
 )
 from lossless.analysis.simulation.tune.space import (
     KIB,
+    PARAMETERS,
     OutOfRange,
     ThresholdSearch,
     TriedSetting,
@@ -163,10 +164,6 @@ class Choice(NamedTuple):
     def harm(self) -> tuple[int, ...]:
         """The rank of the setting after that change, or its own rank if that is worse."""
         return max(self.row.kpis.rank, self.worst.kpis.rank)
-
-
-PARAMETERS = ("dynamic_th", "pmax_percent", "kmin_bytes", "kmax_bytes")
-"""The searched thresholds, in the order in which they go back to the configured values: alpha is the vendor's."""
 
 
 def reverted(

@@ -102,10 +102,17 @@ def spaced(axis: Axis, many: int) -> Axis:
 
 
 class PortThresholds(NamedTuple):
-    """The current thresholds of ports of a kind, and the least pool of one part that their groups share, in bytes."""
+    """The current thresholds of ports of a kind, and the least pool of one part that their groups share, in bytes.
+
+    ``differs`` names the parameters in which ports of the kind differ, by exceptions for a device or another HWSKU.
+    They are None in ``thresholds``: a setting without a value leaves each port its own. Headroom is the least, and so
+    is ``least_dynamic_th``, the worst alpha for what must fit below XOFF; None where a threshold is static.
+    """
 
     thresholds: ThresholdSetting
     pool_bytes: int
+    least_dynamic_th: int | None
+    differs: tuple[str, ...] = ()
 
 
 ThresholdsNow = dict[PortKind, PortThresholds]
@@ -120,7 +127,7 @@ def marks_before_pfc(setting: TrialSetting, now: Mapping[PortKind, PortThreshold
     """
     reach: dict[str, float] = {}
     for kind, own in setting.by_kind:
-        exponent = now[kind].thresholds.dynamic_th if own.dynamic_th is None else own.dynamic_th
+        exponent = now[kind].least_dynamic_th if own.dynamic_th is None else own.dynamic_th
         if exponent is not None:
             held_bytes = group_threshold_bytes(alpha(exponent), now[kind].pool_bytes, 1)
             reach[kind.role] = min(held_bytes, reach.get(kind.role, held_bytes))
@@ -171,6 +178,8 @@ class SearchSpace(NamedTuple):
 
 
 _THRESHOLDS = ("dynamic_th", "kmin", "kmax", "pmax")
+PARAMETERS = ("dynamic_th", "pmax_percent", "kmin_bytes", "kmax_bytes")
+"""The searched thresholds, in the order in which they go back to the configured values: alpha is the vendor's."""
 NARROWEST = min(curve.kmax_bytes / curve.kmin_bytes for curve in PUBLISHED_CURVES)
 """The least Kmax over Kmin that is searched, that of the narrowest published curve: below it a curve nears a step,
 above which every frame is marked and all senders of a queue slow down together.
@@ -229,7 +238,7 @@ def threshold_axes(*, dynamic: bool, least_bytes: int, most_bytes: int) -> tuple
 
 
 def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
-    """Return the kinds of switch ports on all paths with the current thresholds of the first port of each."""
+    """Return the kinds of switch ports on all paths with the current thresholds of each."""
     seen: ThresholdsNow = {}
     for network, roles in _networks(cases):
         for cable in network.cables:
@@ -237,9 +246,29 @@ def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
                 if end is not None:
                     kind, switch = PortKind(roles[node], cable.rate_bps), network.switches[node]
                     pool = switch.pool_bytes // switch.parts
-                    first = seen.get(kind, PortThresholds(_thresholds(end), pool))
-                    seen[kind] = first._replace(pool_bytes=min(first.pool_bytes, pool))
+                    own = _thresholds(end)
+                    also = PortThresholds(own, pool, own.dynamic_th)
+                    seen[kind] = _of_both(seen[kind], also) if kind in seen else also
     return dict(sorted(seen.items(), key=lambda entry: (entry[0].rate_bps, entry[0].role)))
+
+
+def _of_both(one: PortThresholds, other: PortThresholds) -> PortThresholds:
+    """Return what holds of the ports of both."""
+    differs = tuple(
+        name
+        for name in PARAMETERS
+        if name in one.differs or getattr(one.thresholds, name) != getattr(other.thresholds, name)
+    )
+    alphas = [one.least_dynamic_th, other.least_dynamic_th]
+    headrooms = [
+        own for own in (one.thresholds.headroom_bytes, other.thresholds.headroom_bytes) if own is not None
+    ]
+    return PortThresholds(
+        one.thresholds._replace(**dict.fromkeys(differs), headroom_bytes=min(headrooms, default=None)),
+        min(one.pool_bytes, other.pool_bytes),
+        min((own for own in alphas if own is not None), default=None),
+        differs,
+    )
 
 
 def _networks(cases: Sequence[Case]) -> Iterator[tuple[SimNetwork, tuple[str, ...]]]:

@@ -247,7 +247,7 @@ class Tuned(NamedTuple):
 
 
 def _margin(kind: PortKind, own: ThresholdSetting, now: PortThresholds) -> PortMargin:
-    exponent = now.thresholds.dynamic_th if own.dynamic_th is None else own.dynamic_th
+    exponent = now.least_dynamic_th if own.dynamic_th is None else own.dynamic_th
     if exponent is None or own.kmax_bytes is None:
         return PortMargin(kind)
     xoff_bytes = round(group_threshold_bytes(alpha(exponent), now.pool_bytes, 1))

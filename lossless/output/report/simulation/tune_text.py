@@ -15,7 +15,7 @@ from lossless.output.report.columns import PLAIN, ROWS, TextStyle, facts, more_r
 from lossless.output.report.quantities import LABELS, headed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
     from lossless.analysis.simulation.tune.choose import Choice, Reason
@@ -50,7 +50,10 @@ def tune_data(result: TuneResult) -> Data:
         "events": tuned.events,
         "order": ORDER,
         "axes": {axis.name: list(axis.values) for axis in tuned.axes},
-        "now": [port_data(kind, each.thresholds) for kind, each in tuned.now.items()],
+        "now": [
+            {**port_data(kind, each.thresholds), "differs": list(each.differs)}
+            for kind, each in tuned.now.items()
+        ],
         "chosen": None if tuned.chosen is None else _choice(tuned.chosen, tuned.margins),
         "standings": [_standing(each, tuned) for each in tuned.standings],
         "front": [_row(row) for row in tuned.front],
@@ -274,12 +277,14 @@ def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) ->
         yield wrapped(line, style, "  ")
     yield ""
     heads = ("ports", "dynamic_th", "Kmin (B)", "Kmax (B)", "Pmax", LABELS["kmax_margin_bytes"] + " (B)")
-    rows = [_port_row("now", kind, port.thresholds) for kind, port in tuned.now.items()]
+    rows = [_port_row("now", kind, port.thresholds, port.differs) for kind, port in tuned.now.items()]
     rows += [
-        _port_row("chosen", *port, margin.kmax_margin_bytes)
-        for port, margin in zip(chosen.row.setting.by_kind, tuned.margins, strict=True)
+        _port_row("chosen", kind, own, tuned.now[kind].differs, margin.kmax_margin_bytes)
+        for (kind, own), margin in zip(chosen.row.setting.by_kind, tuned.margins, strict=True)
     ]
     yield table([("", *heads), *rows], style, whole=True)
+    if any(port.differs for port in tuned.now.values()):
+        yield wrapped("differs: ports of that kind have several values, and each port keeps its own", style)
     dcqcn = chosen.row.setting.dcqcn
     if dcqcn:
         yield wrapped("DCQCN: " + ", ".join(f"{name} {value}" for name, value in dcqcn), style)
@@ -312,15 +317,18 @@ def _amount(parameter: str, value: int) -> str:
 
 
 def _port_row(
-    what: str, kind: PortKind, own: ThresholdSetting, margin_bytes: int | None = None
+    what: str,
+    kind: PortKind,
+    own: ThresholdSetting,
+    differs: Collection[str] = (),
+    margin_bytes: int | None = None,
 ) -> tuple[str, ...]:
+    written = {"dynamic_th": "{}", "kmin_bytes": "{:,}", "kmax_bytes": "{:,}", "pmax_percent": "{}%"}
+    values = {name: _or_dash(getattr(own, name), text) for name, text in written.items()}
     return (
         what,
         f"{kind.role} {format_rate(round(kind.rate_bps))}",
-        _or_dash(own.dynamic_th, "{}"),
-        _or_dash(own.kmin_bytes, "{:,}"),
-        _or_dash(own.kmax_bytes, "{:,}"),
-        _or_dash(own.pmax_percent, "{}%"),
+        *("differs" if value == "-" and name in differs else value for name, value in values.items()),
         _or_dash(margin_bytes, "{:,}"),
     )
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LEAF, SPINE = PortKind("leaf", 400e9), PortKind("spine", 800e9)
 POOL_BYTES = 64 << 20
 NOW = {
-    kind: PortThresholds(ThresholdSetting(0, 800 * KIB, 3200 * KIB, 20, 200_000), POOL_BYTES)
+    kind: PortThresholds(ThresholdSetting(0, 800 * KIB, 3200 * KIB, 20, 200_000), POOL_BYTES, 0)
     for kind in (LEAF, SPINE)
 }
 AXES = threshold_axes(dynamic=True, least_bytes=64 * KIB, most_bytes=32 << 20)
@@ -209,5 +209,5 @@ def test_a_value_is_outside_the_published_range_at_the_speed_of_its_ports() -> N
         (LEAF, "kmin_bytes", 2_000_000),
         (LEAF, "kmax_bytes", 10_000_000),
     ]
-    configured = {kind: PortThresholds(own, POOL_BYTES) for kind in NOW}
+    configured = {kind: PortThresholds(own, POOL_BYTES, own.dynamic_th) for kind in NOW}
     assert under_test.outside_published(setting, configured) == ()

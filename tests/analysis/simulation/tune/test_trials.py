@@ -13,7 +13,7 @@ from lossless.analysis.simulation.question.request import Limits, Question
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.trial import Bench
 from lossless.analysis.simulation.tune.kpis import Attempt, TuneTask, case_of, kpis, try_all
-from lossless.analysis.simulation.tune.space import thresholds_now
+from lossless.analysis.simulation.tune.space import setting_now, thresholds_now
 from lossless.analysis.simulation.tune.tune import raised_headroom
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import declared, put
@@ -72,6 +72,29 @@ def test_a_trial_by_kind_is_the_run_of_a_fabric_that_is_configured_so(
         plain = Bench(instantiate(found, seed), seed).trial(TrialSetting(), 2e6)
         assert tried == run
         assert tried != plain
+
+
+def test_ports_of_a_kind_that_differ_keep_their_own_thresholds_in_the_run_of_today() -> None:
+    """With those of the first port at all others a fabric would be measured that nobody has."""
+    changed = {
+        "ecn": {"by_device": {"leaf2": {"min": "20 kB", "max": "60 kB", "probability": "90%"}}},
+        "buffer": {"by_device": {"leaf2": {"dynamic_th": -4}}},
+    }
+    fabric = declared({"classes": {"rdma": changed}})
+    found = put(fabric, size_bytes=1 << 20, target="host5:port1")
+    now = thresholds_now([case_of("w", found, (1,))])
+    leaf, spine = now[PortKind("leaf", 400e9)], now[PortKind("spine", 800e9)]
+    assert leaf.differs == ("dynamic_th", "pmax_percent", "kmin_bytes", "kmax_bytes")
+    assert leaf.thresholds[:4] == (None, None, None, None)
+    assert leaf.least_dynamic_th == -4
+    assert (spine.differs, spine.least_dynamic_th) == ((), spine.thresholds.dynamic_th)
+    first = setting_now(thresholds_now([case_of("w", put(declared()), (1,))]))
+    plain, today, other = (
+        Bench(instantiate(found, 1), 1).trial(setting, 2e6)
+        for setting in (TrialSetting(), setting_now(now), first)
+    )
+    assert today == plain
+    assert other != plain
 
 
 def test_an_unsafe_setting_is_tried_on_no_workload_after_it_unless_asked() -> None:
