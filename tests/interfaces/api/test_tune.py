@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +13,12 @@ import pytest
 from lossless import api
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.study.grid import PortKind, TrialSetting
+from lossless.analysis.simulation.tune.kpis import LEAST_GAIN
+from lossless.analysis.simulation.tune.space import PARAMETERS
 from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.interfaces.api.tune import TuneAsk, tuned_intent
+from lossless.output.report.quantities import LABELS
+from lossless.output.report.simulation.tune_text import tune_text
 from tests.interfaces.cli.inputs import INTENT
 
 pytestmark = pytest.mark.tools("runs")
@@ -21,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.analysis.simulation.study.grid import ThresholdSetting
+    from lossless.analysis.simulation.tune.choose import Reason
+    from lossless.analysis.simulation.tune.kpis import Effect
 
 WORKLOADS = """\
 workloads:
@@ -136,6 +144,68 @@ def test_a_proposal_keeps_queues_short_slopes_and_alpha() -> None:
     assert {each.parameter for each in tuned.chosen.reasons} == {
         "dynamic_th", "kmin_bytes", "kmax_bytes", "pmax_percent",
     }  # fmt: skip
+
+
+SLOW = "workloads:\n  slow: {pattern: incast, nics: 9, size: 4 MiB, slow_nic: 100G}\n"
+FROM_60_KB = "queueing_delay: 5ms, ecn: {min: 60 kB, max: 120 kB, probability: 100%}"
+
+
+@cache
+def proposed() -> api.TuneResult:
+    """Return what is proposed for a fabric that marks so early that a slow NIC's senders stay below its rate."""
+    return _proposed()
+
+
+def _proposed() -> api.TuneResult:
+    import tempfile
+
+    text = re.sub(r"ecn: \{[^}]*\}", FROM_60_KB, INTENT) + SLOW
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "fabric.yaml")
+        path.write_text(text)
+        return api.tune(path, TuneAsk(evaluations=80, limits=api.Limits(seeds=4)))
+
+
+def changes_of(result: api.TuneResult) -> list[Reason]:
+    assert result.tuned.chosen is not None
+    return [each for each in result.tuned.chosen.reasons if each.now != each.chosen]
+
+
+def test_each_change_of_a_proposal_is_printed_with_its_reason_and_all_others_are_kept() -> None:
+    for result in (proposed(), tuned_on(1)):
+        tuned, chosen = result.tuned, result.tuned.chosen
+        assert chosen is not None
+        shown = " ".join(tune_text(result).split())
+        given = dict(chosen.row.setting.by_kind)
+        assert {(each.kind, each.parameter) for each in chosen.reasons} == set(product(given, PARAMETERS))
+        for each in chosen.reasons:
+            assert each.now == getattr(tuned.now[each.kind].thresholds, each.parameter)
+            assert each.chosen == getattr(given[each.kind], each.parameter)
+            assert each.why.startswith("kept: ") is (each.now == each.chosen)
+        for each in changes_of(result):
+            where = f"{each.kind.role} {each.kind.rate_bps / 1e9:g}G"
+            assert re.search(rf"{LABELS[each.parameter]} \([^)]*{where}[^)]*\): {re.escape(each.why)}", shown)
+        assert bool(changes_of(result)) is not bool(tuned.declined)
+    gain = chosen_gain(proposed())
+    assert gain.low > 0
+    assert gain.mean >= LEAST_GAIN
+    assert f"proposed, against what is configured: {gain}" in " ".join(tune_text(proposed()).split())
+
+
+def chosen_gain(result: api.TuneResult) -> Effect:
+    assert result.tuned.chosen is not None
+    assert result.tuned.chosen.gain is not None
+    return result.tuned.chosen.gain
+
+
+def test_a_gain_that_is_too_small_proposes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar of 90 % is as far above what there is to gain here as 2 % is above less."""
+    assert chosen_gain(proposed()).figure == "jct_ratio"
+    monkeypatch.setattr("lossless.analysis.simulation.tune.kpis.LEAST_GAIN", 90.0)
+    result = _proposed()
+    assert not result.improves
+    assert changes_of(result) == []
+    assert "nothing is proposed: " in tune_text(result)
 
 
 def test_any_setting_of_the_front_can_be_written() -> None:
