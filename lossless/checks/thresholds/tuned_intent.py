@@ -20,7 +20,7 @@ from lossless.analysis.simulation.study.measure import PeakComparison, most
 from lossless.analysis.simulation.study.verdict import describe
 from lossless.analysis.simulation.tune.choose import TuneProblem
 from lossless.analysis.simulation.tune.kpis import case_of
-from lossless.analysis.simulation.tune.space import thresholds_now
+from lossless.analysis.simulation.tune.space import setting_now, thresholds_now
 from lossless.analysis.simulation.tune.tune import raised_headroom
 from lossless.checks.rules.counting import not_polled
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches
@@ -363,7 +363,7 @@ class TunedIntent:
     def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:
         """Return the changes that state a setting, and the headroom that was raised.
 
-        Alpha that stays as it is everywhere is not stated: it is that of the HWSKU, or stands in the intent already.
+        Thresholds that all stay as they are need no statement. Alpha that stays as it is everywhere is not stated: it is that of the HWSKU, or stands in the intent already.
         """
         own_alpha = bool(setting.by_kind) and all(
             own.dynamic_th == self._now[kind].thresholds.dynamic_th for kind, own in setting.by_kind
@@ -375,6 +375,7 @@ class TunedIntent:
                 if value is not None and not (own_alpha and name == "dynamic_th")
             }
             for kind, own in setting.by_kind
+            if setting != setting_now(self._now)
         }
         values = TunedValues(thresholds, self._headroom, dict(setting.dcqcn))
         return tuned_changes(self._loaded, self._class, values, self._role_of(), self._places())

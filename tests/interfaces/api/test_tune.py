@@ -248,7 +248,10 @@ def test_headroom_that_is_too_short_is_raised_before_the_search(tmp_path: Path) 
     result = api.tune(path, SMALL)
     assert set(result.headroom_bytes) == {("leaf", 400_000_000_000)}
     assert result.headroom_bytes["leaf", 400_000_000_000] > 60_000
+    assert result.tuned.declined
     assert "xoff" in result.stated().line
+    assert "ecn" not in result.stated().line
+    assert "nothing but the headroom is proposed: " in tune_text(result)
     assert result.tuned.chosen is not None
 
 

@@ -65,7 +65,7 @@ def test_text_says_what_was_searched_chosen_and_compared(tuned: Cli) -> None:
     assert outcome.code == 0
     blocks = outcome.out.split("\n\n")
     assert blocks[0].startswith("tune: 12 settings tried for class rdma, 2 seeds each\n  incast ")
-    assert blocks[1].startswith("nothing is proposed: ")
+    assert blocks[1].startswith("nothing but the headroom is proposed: ")
     assert "in the intent (--write puts it there):\n  classes: {rdma: {" in blocks[1]
     text = outcome.out
     for words in ("with 2 seeds that the search has not seen:", "the chosen setting after a small change:"):

@@ -263,7 +263,8 @@ def _value(name: str, value: int) -> str:
 
 def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) -> Iterator[str]:
     if tuned.declined:
-        yield wrapped(f"nothing is proposed: {tuned.declined}", style)
+        what = "nothing" if line is None else "nothing but the headroom"
+        yield wrapped(f"{what} is proposed: {tuned.declined}", style)
         yield wrapped(
             f"queueing_delay of class {tuned.class_name} in the intent sets the bound ({tuned.bound_us:g} us); --write"
             " PLACE takes a setting of the front",
