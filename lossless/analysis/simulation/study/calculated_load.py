@@ -164,12 +164,10 @@ def mean_and_slowest(shares: Any) -> tuple[float, float]:
     return float(shares.mean()), float(slowest.mean())
 
 
-def expectation(
-    paths: Paths, groups: Iterable[Sequence[int]], of: float | Paths
-) -> SharingExpectation | None:
+def expectation(paths: Paths, groups: Iterable[Sequence[int]], ideal: Paths) -> SharingExpectation | None:
     """Return the flow rates of a permutation in each group, None where no flow has a choice of links.
 
-    Each rate is a share of the part ``of`` its NIC ports' line rate, or of its rate over other paths.
+    Each rate is a share of that of the flow over ``ideal`` paths.
     """
     groups = list(groups)
     draws = _SPREAD_DRAWS if paths.divides else _DRAWS
@@ -180,11 +178,7 @@ def expectation(
         taken = [paths.parts(move.source, move.target, rng) for move in moves]
         choices = max(choices, *(paths.choices(move.source, move.target) for move in moves))
         rates_bps = fair_rates_bps(taken, paths.rate_bps)
-        if isinstance(of, float):
-            whole_bps = of * np.array([_most_bps(paths, parts) for parts in taken])
-        else:
-            whole_bps = _rates_bps(of, moves)
-        shares.append(mean_and_slowest(rates_bps / whole_bps))
+        shares.append(mean_and_slowest(rates_bps / _rates_bps(ideal, moves)))
     if choices < 2:
         return None
     mean, slowest = (_tenths([share[at] for share in shares]) for at in (0, 1))

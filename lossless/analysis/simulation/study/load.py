@@ -12,6 +12,7 @@ to recover from the collisions of the first round-trip times, so long transfers 
 
 from __future__ import annotations
 
+import random
 from functools import partial
 from itertools import pairwise
 from statistics import median
@@ -31,6 +32,7 @@ from lossless.analysis.simulation.study.calculated_load import (
     SharingExpectation,
     choice_in_words,
     expectation,
+    fair_rates_bps,
     mean_and_slowest,
 )
 from lossless.analysis.simulation.study.loss import step_time_ns
@@ -87,7 +89,7 @@ class LoadRun(NamedTuple):
 class Load(NamedTuple):
     """The load of a permutation of the NIC ports of a fabric: the runs, each with one cost more than the one before.
 
-    ``of_line_rate`` is the part of the line rate of NIC ports that the topology carries under ideal spreading (seed 1),
+    ``of_line_rate`` is the mean part of the line rate of NIC ports that flows of seed 1 have under ideal spreading,
     ``window_us`` the time in which flow rates of the last run are measured. ``stand_ins`` name the congestion
     controls that their NICs are not known to run as shipped: rates may lie between, or outside, those of
     the last two runs. ``reduced`` is a line on the parts that were left out to keep to a budget of events.
@@ -228,10 +230,10 @@ def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tu
     load = Load(
         describe(scenario),
         len(seeds),
-        ideal.of_line_rate,
+        float(_ideal_rates_bps(scenario, network)[1].mean()),
         (end_us / 2, end_us),
         tuple(runs),
-        _expected(scenario, ideal),
+        _expected(scenario),
         tuple(
             control.name
             for control in scenario.rate_controls
@@ -331,31 +333,41 @@ def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[f
     delivered = []
     for until_ns in (end_ns / 2, end_ns):
         simulation.advance(until_ns, go_on)
-        flows = simulation.state.flows
-        delivered.append(flows["expected_psn"][flows["counts"] == 1].copy())
+        delivered.append(simulation.state.flows["expected_psn"][[*simulation.index.flow_at]])
     rates_bps = (delivered[1] - delivered[0]) * 8e9 / (end_ns / 2)
-    return mean_and_slowest(rates_bps / _ideal_rates_bps(instance.network, ideal))
+    return mean_and_slowest(rates_bps / _ideal_rates_bps(of.scenario, instance.network)[0])
 
 
-def _ideal_rates_bps(network: SimNetwork, ideal: _Ideal) -> Any:
-    """Return the payload rate of each flow under ideal spreading: a part of its line rate."""
+def _ideal_rates_bps(scenario: Scenario, network: SimNetwork) -> tuple[Any, Any]:
+    """Return the payload rate of each flow under ideal spreading, and the part of its NIC ports' line rate that it is.
+
+    Rates are max-min fair: flows that do not cross a full link have more than those that do.
+    """
     rate_of = {frozenset((cable.a, cable.b)): cable.rate_bps for cable in network.cables}
     besides = network.physics.overhead_bytes + network.physics.gap_bytes
-    return np.array([
-        min(rate_of[frozenset(flow.path[:2])], rate_of[frozenset(flow.path[-2:])])
-        * ideal.of_line_rate * flow.mtu_bytes / (flow.mtu_bytes + besides)
-        for flow in network.flows
+    paths, rng = _ideal_paths(scenario), random.Random(0)
+    fair_bps = fair_rates_bps(
+        [paths.parts(flow.path[0], flow.path[-1], rng) for flow in network.flows], paths.rate_bps
+    )
+    payload = np.array([flow.mtu_bytes / (flow.mtu_bytes + besides) for flow in network.flows])
+    line_bps = np.array([
+        min(rate_of[frozenset(flow.path[:2])], rate_of[frozenset(flow.path[-2:])]) for flow in network.flows
     ])  # fmt: skip
+    return fair_bps * payload, fair_bps / line_bps
+
+
+def _ideal_paths(scenario: Scenario) -> IpPaths:
+    return IpPaths(spread_ideally(scenario.question), scenario.topology, scenario.routes)
 
 
 def _range(values: Sequence[float]) -> Range:
     return Range(min(values), median(values), max(values))
 
 
-def _expected(scenario: Scenario, ideal: _Ideal) -> SharingExpectation | None:
+def _expected(scenario: Scenario) -> SharingExpectation | None:
     """Return the flow rates by calculation as switches choose links, None where no flow has a choice."""
     paths = IpPaths(scenario.question, scenario.topology, scenario.routes)
-    return expectation(paths, scenario.groups, ideal.of_line_rate)
+    return expectation(paths, scenario.groups, _ideal_paths(scenario))
 
 
 def pfc_load(scenario: Scenario, seeds: Sequence[SeedResult]) -> PfcLoad:
