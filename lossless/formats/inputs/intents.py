@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
-    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.hardware.load import Folder
 
 
@@ -75,7 +75,18 @@ def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Declaration:
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.fabric import resolve
 
-    return Declaration(fabric=resolve(load_intent(document), profile_dirs))
+    fabric = resolve(load_intent(document), profile_dirs)
+    if all(switch.runs_sonic for switch in fabric.switches):
+        return Declaration(fabric=fabric)
+    switches = (_of_its_system(switch) for switch in fabric.switches)
+    return Declaration(fabric=fabric._replace(switches=tuple(switches)))
+
+
+def _of_its_system(switch: Switch) -> Switch:
+    from lossless.formats.switches.registry import dialect
+
+    in_percent = not switch.runs_sonic and dialect(switch.format).shares_in_percent
+    return switch._replace(shares_in_percent=True) if in_percent else switch
 
 
 def _subnet(document: Document, profile_dirs: Sequence[Folder]) -> Declaration:

@@ -104,7 +104,8 @@ class Dialect(NamedTuple):
     has several messages. ``files`` makes the files of a switch. For each attribute of
     :mod:`lossless.model.fabric.attributes` the dialect declares that its files carry it (``carries``), or the reason
     why not (``losses``). ``session`` makes the commands that turn one configuration into another, removals included,
-    and ``carrying`` describes how a switch takes them.
+    and ``carrying`` describes how a switch takes them. ``shares_in_percent``: queues of a port whose shares add up to
+    more than 100 % are refused.
     """
 
     reads: str
@@ -122,6 +123,7 @@ class Dialect(NamedTuple):
     session: Callable[[Document, Document], tuple[str, ...]]
     carrying: Carrying
     in_json: bool = False
+    shares_in_percent: bool = False
 
 
 PORT_TABLE = "port"

@@ -350,7 +350,7 @@ NO_ATTRIBUTE = {
     **dict.fromkeys(
         (
             *_of("Switch", "tier hwsku_name profile hwsku classes ports demand qos release unused idle"),
-            *_of("Switch", "device_type format"),
+            *_of("Switch", "device_type format shares_in_percent"),
         ),
         "which device it is, and what an intent asks of it; no setting of it",
     ),

@@ -287,7 +287,8 @@ class Switch(NamedTuple):
     ``unused`` are the ports that no link of an intent uses: they have no QoS of their own unless the intent reclaims
     their buffer. ``idle`` are those of them that the intent does not shut down: they reserve buffer while they are up.
     ``release`` is the declared SONiC release, None without one; a deployed switch has
-    ``SwitchQos.database_version``. ``format`` is the system that it runs.
+    ``SwitchQos.database_version``. ``format`` is the system that it runs; ``shares_in_percent``: it takes the shares
+    of queues in percent of a port, and refuses more than 100 % of them (set of switches of an intent).
     """
 
     name: str
@@ -305,6 +306,7 @@ class Switch(NamedTuple):
     idle: tuple[PortSpec, ...] = ()
     device_type: str | None = None
     format: str = "sonic"
+    shares_in_percent: bool = False
 
     @property
     def device(self) -> str:

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint, lint_documents, load_fabrics
+from lossless.formats.device_files.switches import switch_files
 from lossless.formats.sonic.from_model import tables
+from lossless.ground.basics.errors import RenderError
 from lossless.ground.documents import load_text
 from tests.checks.rules.linted import corpus, device, drawn, intent, only, unchecked
 from tests.checks.rules.snippets import BASES, merge
+from tools.damage_systems import INTENT, SYSTEMS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -113,6 +116,36 @@ class TestLeftOver:
         report = intent({"classes": {"rdma": {"bandwidth": None}, "default": {"bandwidth": "100%"}}})
         assert only(report, "SCH001").data["total"] == 101
         none_of(report, "SCH003")
+
+    @pytest.mark.parametrize("name", ["sonic", *SYSTEMS])
+    @pytest.mark.parametrize(("own", "rest"), [("storage", 50), ("rdma", 100)])
+    def test_it_is_an_error_exactly_where_render_refuses_it(
+        self, name: str, own: str, rest: int, tmp_path: Path
+    ) -> None:
+        text = INTENT.format(hardware=SYSTEMS[name].hardware if name in SYSTEMS else "nvidia-sn5600")
+        data = load_text(text, "fabric.yaml").data
+        classes = {"storage": {"dscp": 40, "priority": 4}} if own == "storage" else {}
+        rdma = {
+            key: value
+            for key, value in data["classes"]["rdma"].items()
+            if own != "rdma" or key != "bandwidth"
+        }
+        classes |= {
+            **data["classes"],
+            "rdma": rdma,
+            "default": {**data["classes"]["default"], "bandwidth": f"{rest}%"},
+        }
+        path = tmp_path / "fabric.yaml"
+        path.write_text(json.dumps({**data, "classes": classes}))
+        errors = [found.code for found in lint([path]).findings if found.severity == "error"]
+        switch = load_fabrics([load_text(path.read_text(), "fabric.yaml")]).fabrics[0].switches[0]
+        if name in ("sonic", "nvue"):
+            assert switch_files(switch, None)
+            assert errors == []
+        else:
+            with pytest.raises(RenderError, match="cannot exceed 100 %"):
+                switch_files(switch, None)
+            assert errors == ["SCH003"]
 
 
 class TestStrict:

@@ -428,4 +428,5 @@ DIALECT = Dialect(
     losses=LOSSES,
     session=session,
     carrying=CARRYING,
+    shares_in_percent=True,
 )

@@ -379,5 +379,6 @@ DIALECT = Dialect(
     losses=LOSSES,
     session=session,
     carrying=CARRYING,
+    shares_in_percent=True,
     in_json=True,
 )
