@@ -63,6 +63,14 @@ def test_all_cases_of_both_files_are_checked(measured: Measured) -> None:
     assert len(measured.found) == len(measured.recorded) == 33 + 160
 
 
+def test_marks_that_come_first_do_not_keep_pfc_silent(measured: Measured) -> None:
+    """The counts of docs/guides/simulate.md, of the first seed of each recorded case."""
+    marked = [case["result"] for case in measured.recorded.values() if case["result"]["first_mark_ns"] >= 0]
+    firing = [run for run in marked if run["first_pfc_ns"] >= 0]
+    later = [run for run in firing if run["first_pfc_ns"] <= run["first_mark_ns"]]
+    assert (len(marked), len(marked) - len(later), len(firing)) == (134, 133, 63)
+
+
 def test_no_verdict_is_wrong_off_the_knife_edges(measured: Measured) -> None:
     assert measured.summary["wrong_off_knife_edges"] == []
 

@@ -12,7 +12,8 @@ ranges are known, as `max_tree_radix` (16 to 252).
 ## Why it breaks a lossless fabric
 opensm replaces a refused value by a default of its own, and sends unchecked values unchanged. `max_op_vls` is a code
 from 1 to 5, so `max_op_vls 8`, intended as eight lanes, requests all lanes of a port, and 0 leaves ports as they were.
-Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, and packets that wait are dropped at once.
+Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, 4.096 us, and packets that wait longer are
+dropped.
 ## Bad
 ```conf opensm base=none
 max_op_vls 8   # <- here

@@ -1,4 +1,4 @@
-"""`dce_tcp_g` is the EWMA weight of the previous alpha, in 1/1024: a small one discards the history at once.
+"""By NVIDIA's DOC-2790 `dce_tcp_g` weighs the previous alpha, in 1/1024: a small one discards the history at once.
 
 Severity: warning
 Confidence: medium

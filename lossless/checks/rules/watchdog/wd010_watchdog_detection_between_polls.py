@@ -10,8 +10,8 @@ where the first is no multiple of the second. In an intent it reports equal time
 so a deployed switch is left alone there. A detection time below the poll interval is WD004's.
 
 ## Why it breaks a lossless fabric
-The watchdog counts in polls. With 1,000 ms of poll, a detection of 1,200 ms takes two polls, and as a storm never
-begins exactly at a poll, a queue can be stalled for up to 3 s, not for 1.2 s. With one poll of detection, a single
+The watchdog counts in polls. With 1,000 ms of poll, a detection of 1,200 ms takes two polls, and as a storm may
+begin just after a poll, a queue can be stalled for up to 3 s, not for 1.2 s. With one poll of detection, a single
 sample decides, and on chips that sample only at both ends of the interval a healthy pause can be taken for a storm.
 
 ## Bad
