@@ -124,7 +124,7 @@ class TestLeftOver:
     ) -> None:
         text = INTENT.format(hardware=SYSTEMS[name].hardware if name in SYSTEMS else "nvidia-sn5600")
         data = load_text(text, "fabric.yaml").data
-        classes = {"storage": {"dscp": 40, "priority": 4}} if own == "storage" else {}
+        classes: dict[str, Any] = {"storage": {"dscp": 40, "priority": 4}} if own == "storage" else {}
         rdma = {
             key: value
             for key, value in data["classes"]["rdma"].items()
