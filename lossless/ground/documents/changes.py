@@ -29,11 +29,18 @@ class Replacement(NamedTuple):
 
 
 def changed(data: dict[Any, Any], changes: Iterable[ValueChange]) -> dict[Any, Any] | None:
-    """Return a copy of plain data with changes made, None where one of them does not apply."""
-    from copy import deepcopy
+    """Return a copy of plain data with changes made, None where one of them does not apply.
 
-    new_data = deepcopy(data)
+    A value that YAML aliases share is one of its own at each place of the copy, so a change at one is none at others.
+    """
+    new_data: dict[Any, Any] = _copied(data)
     return new_data if all(_apply(new_data, change) for change in changes) else None
+
+
+def _copied(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _copied(value) for key, value in data.items()}
+    return [_copied(value) for value in data] if isinstance(data, list) else data
 
 
 def _apply(data: Any, change: ValueChange) -> bool:

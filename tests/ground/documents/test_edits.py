@@ -248,6 +248,15 @@ def test_what_others_share_by_alias_or_merge_is_left_alone() -> None:
     assert yaml_after(ValueChange(("hosts", "mtu"), "set", 4200), text=text) is None
 
 
+@pytest.mark.parametrize("changed_at", ["rdma", "cnp"])
+def test_a_mapping_that_two_keys_share_is_changed_for_both_or_not_at_all(changed_at: str) -> None:
+    text = "classes:\n  rdma: {ecn: &curve {min: 8 KiB, max: 2 MB}}\n  cnp: {ecn: *curve}\n"
+    one = ValueChange(("classes", changed_at, "ecn", "min"), "set", "4 KiB")
+    assert yaml_after(one, text=text) is None
+    both = (ValueChange(("classes", name, "ecn", "min"), "set", "4 KiB") for name in ("rdma", "cnp"))
+    assert yaml_after(*both, text=text) == text.replace("8 KiB", "4 KiB")
+
+
 @given(st.data())
 def test_whatever_is_done_to_an_intent_is_what_was_asked(data: st.DataObject) -> None:
     known = paths(load_text(INTENT, "fabric.yaml").data)
