@@ -364,8 +364,9 @@ class _StepSearch:
         return not dangers
 
     def _first_new(self, dangers: Iterator[Danger]) -> list[Danger]:
+        """Return the first danger that neither side has; none while jobs are stopped, whose traffic it is a danger to."""
         for danger in dangers:
-            if danger[:2] not in self.search.allowed:
+            if danger[:2] not in self.search.allowed and not self.position.stopped:
                 return [danger]
         return []
 

@@ -270,6 +270,24 @@ def test_nics_take_packets_out_of_order_wherever_switches_route_adaptively(
     )
 
 
+@pytest.mark.parametrize("turns_on", [True, False])
+def test_switches_and_nics_change_together_while_no_job_runs(turns_on: bool, tmp_path: Path) -> None:
+    adaptive, plain = changed("spectrum-x-256", tmp_path, f"    {ADAPTIVE}", "    load_balancing: ecmp")
+    text = Path(plain).read_text(encoding="utf-8")
+    text = text.replace("  reorder: any", "  reorder: none").replace(
+        "priority: 3, lossless", "priority: 4, lossless"
+    )
+    Path(plain).write_text(text, encoding="utf-8")
+    made = plan([plain], adaptive) if turns_on else plan([adaptive], plain)
+    assert [step.kind for step in made.steps] == ["stop", "change", "start"]
+    assert (len(made.steps[1].switches), len(made.steps[1].hosts)) == (2, 1)
+    assert [[step.kind for step in back] for back in made.rollback] == [
+        ["start"],
+        ["change", "start"],
+        ["stop", "change", "start"],
+    ]
+
+
 def test_adaptive_routing_that_a_file_has_beside_its_target_stays(tmp_path: Path) -> None:
     adaptive, plain = changed("spectrum-x-256", tmp_path, f"    {ADAPTIVE}", "    load_balancing: ecmp")
     assert plan(written(fabric_at(adaptive), tmp_path), plain).steps == ()
