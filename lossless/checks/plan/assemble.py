@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.batches import (
         Batch,
-        Blocked,
         Config,
         Done,
         FabricChange,
@@ -90,20 +89,18 @@ class PlanLimits(NamedTuple):
 
 
 class NoPlan(LosslessError):  # noqa: N818
-    """No safe order of steps was found, or a step is refused or exceeds the limits; the lines have the reasons."""
+    """A step of the safe order is refused or exceeds the limits; the lines have the reasons."""
 
 
 def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:
     """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
-        NoPlan: an unsafe state cannot be avoided, there or back, a simulation between steps has a finding of its own, a
-            step exceeds the limits, or a patch or session is refused.
+        NoPlan: a simulation between steps has a finding of its own, or a step, there or back, exceeds the limits or has
+            a patch that the updater refuses.
     """
     search = Search(change, evaluator)
     order = search.order()
-    if order.blocked:
-        raise NoPlan(*_refusal(order.blocked))
     if limits.simulated:
         _require_safe_runs(search, order, evaluator)
     parts = tuple(_Assembly(search, limits).parts(order.steps))
@@ -166,19 +163,13 @@ def _spelled(states: int) -> str:
     return f"{states:,}" if states < _LARGEST_WRITTEN else f"10^{int(log10(states))}"
 
 
-def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:
-    yield "no safe order of steps was found; nothing is written"
-    for each in blocked:
-        yield f"{each.where}: {each.unit}: {listed(each.dangers)}"
-
-
 def _rollback(
     search: Search, evaluator: Evaluator, limits: PlanLimits, position: Position
 ) -> tuple[PlanStep, ...]:
     """Return the steps of a plan that lead from a position within it back to its start.
 
     Raises:
-        NoPlan: no safe order leads there, a step exceeds the limits, or a patch or session is refused.
+        NoPlan: a step exceeds the limits, or a patch is refused.
     """
     in_use = search.use_at(position).dscps if not position.stopped else search.change.sent
     back = Search(backward(search.states, position, in_use), evaluator)
@@ -186,10 +177,7 @@ def _rollback(
         begun = (placed for placed in back.stopped() if placed.step.kind not in ("stop", "start"))
         steps = (*begun, PlacedStep(Step("start", in_use=search.change.sent), back.goal()))
     else:
-        order = back.order()
-        if order.blocked:
-            raise NoPlan("a step of the plan could not be rolled back", *_refusal(order.blocked))
-        steps = order.steps
+        steps = back.order().steps
     return tuple(_numbered(step for _, step in _Assembly(back, limits).parts(steps)))
 
 
@@ -403,16 +391,12 @@ class _Assembly:
             why=batch.why,
         )
 
-    def _session(self, number: int, batch: Batch) -> PlannedSession | None:
-        """Return the session of commands that brings a batch onto a switch.
-
-        Raises:
-            NoPlan: the system has no configuration for the state after it.
-        """
+    def _session(self, number: int, batch: Batch) -> PlannedSession:
+        """Return the session of commands that brings a batch onto a switch."""
         system = self.change.kinds[number].system
-        refused = self.states.refused(number, batch.after)
-        if system is None or refused:
-            raise NoPlan("no session leads there; nothing is written", *refused)
+        # A switch in service goes on to states alone that its system has, a drained one to the other side.
+        assert system is not None
+        assert not self.states.refused(number, batch.after)
         return system.session(
             self.states.switch(number, batch.before), self.states.switch(number, batch.after)
         )

@@ -372,19 +372,10 @@ class PlacedStep(NamedTuple):
     after: Position
 
 
-class Blocked(NamedTuple):
-    """The reason why no safe order was found: the dangers of the next change, and the state in which they occur."""
-
-    unit: str
-    where: str
-    dangers: tuple[str, ...]
-
-
 class Order(NamedTuple):
-    """The steps of a safe order, or the ``blocked`` changes; ``evaluated`` states stand for ``represented`` ones."""
+    """The steps of a safe order; ``evaluated`` states stand for ``represented`` ones."""
 
     steps: tuple[PlacedStep, ...]
-    blocked: tuple[Blocked, ...]
     evaluated: int
     represented: int
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.plan.batches import (
     Batch,
-    Blocked,
     HostChange,
     KindChange,
     Order,
@@ -61,7 +60,6 @@ class Search:
         self.change = change
         self.states = States(change, evaluator)
         self.evaluator = evaluator
-        self.blocked: dict[str, Blocked] = {}
         self._kinds = range(len(change.kinds))
         self.hosts = range(len(change.hosts))
         self._changing = [host for host in self.hosts if self.changes_senders(host)]
@@ -89,7 +87,7 @@ class Search:
     def order(self) -> Order:
         """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down.
 
-        Without such steps all jobs stop; if that is not enough, there are no steps but the reasons (``blocked``).
+        Without such steps all jobs stop.
         """
         orders = [
             self._joined(steps)
@@ -97,19 +95,7 @@ class Search:
             if (steps := self._steps(self.start(), asked)) is not None
         ]
         steps = min(orders, key=_cost) if orders else self.stopped()
-        return Order(
-            steps,
-            () if steps or self.start() == self.goal() else self._why_blocked(),
-            self.evaluator.states,
-            self._represented(steps),
-        )
-
-    def _why_blocked(self) -> tuple[Blocked, ...]:
-        """Return the changes that no order could make, with the dangers of each."""
-        nothing = Blocked(
-            "the change", "the fabric", ("no order leads to the target, not even with all jobs stopped",)
-        )
-        return tuple(self.blocked.values()) or (nothing,)
+        return Order(steps, self.evaluator.states, self._represented(steps))
 
     def _searches(self) -> Iterator[_SearchOrder]:
         """Yield the search orders to try: kinds of switches in several orders, and drained switches last or first."""
@@ -217,10 +203,7 @@ class Search:
         return self.change.sent | self.change.wanted
 
     def stopped(self) -> tuple[PlacedStep, ...]:
-        """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again.
-
-        Empty if these do not reach the goal either.
-        """
+        """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again."""
         start, goal = self.start(), self.goal()
         steps: list[PlacedStep] = []
         position = start._replace(stopped=True, restarted=True, recabled=True)
@@ -229,8 +212,8 @@ class Search:
             if (placed := search.result()) is not None:
                 steps.append(placed._replace(after=placed.after._replace(recabled=start.recabled)))
                 position = placed.after
-        if position != goal._replace(stopped=True):
-            return ()
+        # Nothing is a danger meanwhile, and a switch has manual work before or behind all other changes.
+        assert position == goal._replace(stopped=True)
         cables = () if start.recabled else (PlacedStep(Step("cables"), position),)
         return (
             PlacedStep(Step("stop", in_use=self.change.sent), start._replace(stopped=True)),
@@ -338,13 +321,10 @@ class _StepSearch:
         return True
 
     def _take(self, kind: int, before: Done, batch: Sequence[int]) -> None:
-        own = self.change.kinds[kind]
         after = before | {*batch}
         self.batches.setdefault(kind, []).append(batch_of(self.states, kind, before, after))
         self.done[kind] = after
         self.ends[kind] = (*self.ends[kind], *self._passed(kind, before, batch))
-        for number in batch:
-            self.search.blocked.pop(f"{own.title}: {own.units[number].title}", None)
 
     def _passed(self, kind: int, before: Done, batch: Sequence[int]) -> tuple[State, ...]:
         """Return the states of a batch that traffic meets: on a drained switch only the last."""
@@ -353,22 +333,11 @@ class _StepSearch:
         return tuple(self.states.of_batch(kind, before, batch))
 
     def _is_safe(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
-        new = self._passed(kind, before, batch)
-        dangers = self._first_new(self._dangers_with(kind, new))
-        if dangers:
-            own = self.change.kinds[kind]
-            name = f"{own.title}: {own.units[batch[-1]].title}"
-            self.search.blocked[name] = Blocked(
-                own.units[batch[-1]].title, own.title, tuple(d.message for d in dangers)
-            )
-        return not dangers
+        return not self._any_new(self._dangers_with(kind, self._passed(kind, before, batch)))
 
-    def _first_new(self, dangers: Iterator[Danger]) -> list[Danger]:
-        """Return the first danger that neither side has; none while jobs are stopped, whose traffic it is a danger to."""
-        for danger in dangers:
-            if danger[:2] not in self.search.allowed and not self.position.stopped:
-                return [danger]
-        return []
+    def _any_new(self, dangers: Iterator[Danger]) -> bool:
+        """Return whether a danger is on neither side; none is while no job runs, to whose traffic it would be one."""
+        return any(danger[:2] not in self.search.allowed and not self.position.stopped for danger in dangers)
 
     def _dangers_with(self, kind: int, new: Sequence[State]) -> Iterator[Danger]:
         """Yield the dangers of a kind in new states, beside every state of all others in this step."""
@@ -389,7 +358,7 @@ class _StepSearch:
         It stays so as kinds are extended, since that is done only where none comes.
         """
         if self._sound is None:
-            self._sound = not self._first_new(self.states.between(self._whole(self.ends), self.use))
+            self._sound = not self._any_new(self.states.between(self._whole(self.ends), self.use))
         return self._sound
 
     def _advance(self, host: int) -> bool:
@@ -400,14 +369,8 @@ class _StepSearch:
         is_sending = stages[stage].sends and self.search.changes_senders(host)
         use = self.search.use_at(self.position, sending=True) if is_sending else self.use
         reached = {**self.host_stages, host: (*self.host_stages[host], stage)}
-        dangers = self._first_new(self._with_hosts(reached, use))
-        if dangers:
-            title = self.change.hosts[host].title
-            self.search.blocked[f"{title}: {stages[stage].title}"] = Blocked(
-                stages[stage].title, title, tuple(d.message for d in dangers)
-            )
+        if self._any_new(self._with_hosts(reached, use)):
             return False
-        self.search.blocked.pop(f"{self.change.hosts[host].title}: {stages[stage].title}", None)
         if use != self.use:
             self._sound = None
         self.stages[host], self.host_stages, self.use = stage, reached, use

@@ -56,8 +56,8 @@ def plan(
     Raises:
         InputError: a file cannot be read, an intent has errors, current and target cannot be one fabric, or an option
             does not apply to it.
-        NoPlan: an unsafe state cannot be avoided, a step exceeds the limits, a patch or session is refused, or jobs of
-            a subnet would find another P_Key than theirs.
+        NoPlan: a simulation between steps has a finding of its own, a step exceeds the limits, a patch is refused, or
+            jobs of a subnet would find another P_Key than theirs.
     """
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.inputs import change_of

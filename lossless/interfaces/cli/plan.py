@@ -75,7 +75,7 @@ def command(
     hosts report. TARGET is an intent. Of an InfiniBand subnet both are intents. Every state on the way is evaluated:
     any part of a step done, in any order that the switch's updater may choose. With -o DIR the plan is written: plan.md
     for the change ticket, plan.json, and a folder a step with patches, Ansible playbooks and scripts. Exit codes: 0
-    planned, 2 not read, or no safe order.
+    planned, 2 not read, or a step is refused or exceeds the limits.
     """
     from lossless import api
 

@@ -85,7 +85,7 @@ def searched(before: str, after: str) -> Searched:
 def assert_shortest(made: Searched, most_states: int = MOST_STATES) -> None:
     order = made.search.order()
     kinds = [placed.step.kind for placed in order.steps]
-    if order.blocked or "stop" in kinds:
+    if "stop" in kinds:
         assert Orders(made.change, made.bench, most_states).fewest(LONGEST) is None, kinds
     else:
         # What people do to switches is a step of its own, though it could be joined with another.
