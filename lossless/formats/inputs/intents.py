@@ -10,7 +10,6 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.fabric import WiredFabric
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric, Switch
@@ -181,20 +180,6 @@ def intent_of_switches(document: Document) -> LoadedIntent:
     if transport in TRANSPORTS:
         raise InputError([at_transport(document, f"transport: {transport}: {CLOUD_SWITCHES}")])
     return load_intent(document)
-
-
-def wired_of(loaded: LoadedIntent, profile_dirs: Sequence[Folder]) -> WiredFabric:
-    """Return the fabric of an intent with its wiring plan.
-
-    Raises:
-        InputError: the intent cannot be resolved, or a hardware profile cannot be read.
-    """
-    from lossless.formats.intent.resolve.fabric import resolve_wired
-
-    try:
-        return resolve_wired(loaded, profile_dirs)
-    except ProfileError as error:
-        raise InputError([Problem(loaded.document.file, None, None, str(error))]) from None
 
 
 Progress = Callable[[int, int], None]

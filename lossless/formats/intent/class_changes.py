@@ -286,7 +286,7 @@ def stated_setting(
 
     Raises:
         InputError: the intent is invalid, the setting turns trimming off or changes nothing, the file cannot be edited
-            so, or the switches cannot hold the thresholds. ProfileError: a hardware profile cannot be read.
+            so, or the switches cannot hold the thresholds.
     """
     values = {
         key: value for name, key in INTENT_KEYS.items() if (value := getattr(setting, name)) is not None

@@ -81,8 +81,8 @@ def load_intent(document: Document) -> LoadedIntent:
     transport_of(document)
     preset = _preset(document)
     written = IntentSource(document, preset)
-    intent, problems = checked(written, Intent, _merged(preset, document.data))
-    problems += contradictions(document, intent)
+    intent = checked(written, Intent, _merged(preset, document.data))
+    problems = list(contradictions(document, intent))
     if problems:
         raise InputError(in_file_order(problems))
     return LoadedIntent(intent, document, preset)
@@ -104,18 +104,22 @@ def transport_of(document: Document) -> str:
     return name
 
 
-def checked(written: IntentSource, model: type[_Model], data: Any) -> tuple[_Model, list[Problem]]:
-    """Return the data of a document as an instance of a model, and the problems of keys that are not text.
+def checked(written: IntentSource, model: type[_Model], data: Any) -> _Model:
+    """Return the data of a document as an instance of a model.
 
     Raises:
-        InputError: every value that the model refuses and every such key, each located, in the order of the file.
+        InputError: every value that the model refuses and every key that is not text, each located, in the order of the
+            file.
     """
     problems = list(not_text(written.document, written.document.data))
+    intent: _Model | None = None
     try:
-        return model.model_validate(data), problems
+        intent = model.model_validate(data)
     except ValidationError as error:
         problems += refusals(written, error.errors())
-        raise InputError(in_file_order(problems)) from None
+    if intent is None or problems:
+        raise InputError(in_file_order(problems))
+    return intent
 
 
 def _require_version(document: Document) -> None:

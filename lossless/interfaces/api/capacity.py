@@ -27,7 +27,7 @@ from lossless.analysis.topology.subnet import (
     topology_of_subnet,
 )
 from lossless.formats.inputs.fabrics import intent_at
-from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of, wired_of
+from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import fabrics_at, intent_fabric_at
@@ -226,11 +226,13 @@ def topology(path: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> T
     Raises:
         InputError: there is not exactly one intent, it cannot be read or resolved, or a cloud runs its switches.
     """
+    from lossless.formats.intent.resolve.fabric import resolve_wired
+
     document = intent_at(path)
     if declares_subnet(document):
         return topology_of_subnet(subnet_of(document, options.profile_dirs))
     loaded = intent_of_switches(document)
-    fabric, plan, _ = wired_of(loaded, options.profile_dirs)
+    fabric, plan, _ = resolve_wired(loaded, options.profile_dirs)
     return topology_of(fabric, plan, loaded.intent.topology.shape_key)
 
 
@@ -271,8 +273,9 @@ def _loaded(path: str | PathLike[str]) -> LoadedIntent:
 
 def _cabling(loaded: LoadedIntent, options: Options) -> DeclaredCabling:
     from lossless.analysis.topology.recabling import DeclaredCabling
+    from lossless.formats.intent.resolve.fabric import resolve_wired
 
-    wired = wired_of(loaded, options.profile_dirs)
+    wired = resolve_wired(loaded, options.profile_dirs)
     return DeclaredCabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
 
@@ -342,11 +345,12 @@ def compare_cabling(
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import FabricCabling
     from lossless.formats.importing.cabling.intent_names import cable_documents, names_of_intent, read_cables
+    from lossless.formats.intent.resolve.fabric import resolve_wired
     from lossless.formats.intent.resolve.managed import planned_cables
     from lossless.model.fabric.view import View
 
     loaded = intent_of_switches(document)
-    wired = wired_of(loaded, options.profile_dirs)
+    wired = resolve_wired(loaded, options.profile_dirs)
     _require_ports(wired.fabric, document)
     planned = tuple(planned_cables(wired, loaded))
     nodes = (node.name for node in wired.plan.nodes)

@@ -17,7 +17,6 @@ from lossless.formats.inputs.intents import (
     declares_subnet,
     intent_of_switches,
     require_own_switches,
-    wired_of,
 )
 from lossless.formats.inputs.subnet_manager import lone_subnet, without_secrets
 from lossless.formats.inputs.switches import hosts_of
@@ -85,7 +84,7 @@ def test_a_subnet_is_no_fabric_and_a_cloud_runs_its_own_switches() -> None:
     for document in (SUBNET, CLOUD):
         with pytest.raises(InputError, match="transport: "):
             intent_of_switches(document)
-    assert wired_of(intent_of_switches(INTENT), ()).fabric.name == fabrics_of([INTENT]).fabrics[0].name
+    assert intent_of_switches(INTENT).intent.fabric == fabrics_of([INTENT]).fabrics[0].name
 
 
 def test_a_profile_that_cannot_be_read_is_an_error_of_the_file_that_needs_it(broken_profiles: Path) -> None:

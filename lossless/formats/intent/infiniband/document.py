@@ -30,7 +30,7 @@ from lossless.formats.intent.infiniband.service import (
 from lossless.formats.intent.jobs import ClusterIntent
 from lossless.formats.intent.load import checked
 from lossless.formats.intent.policy import Ratio, off_or_section
-from lossless.formats.intent.problems import IntentSource, in_file_order, located
+from lossless.formats.intent.problems import IntentSource, located
 from lossless.formats.intent.shapes import (
     Sides,
     clos_links,
@@ -40,7 +40,6 @@ from lossless.formats.intent.shapes import (
     torus_links,
 )
 from lossless.formats.intent.wiring import Name
-from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.folder import StatedPath
@@ -553,7 +552,4 @@ def load_subnet(document: Document) -> LoadedSubnet:
         InputError: every invalid value of the document, each located, in the order of the file.
     """
     written = IntentSource(document, {}, InfinibandIntent)
-    intent, problems = checked(written, InfinibandIntent, document.data)
-    if problems:
-        raise InputError(in_file_order(problems))
-    return LoadedSubnet(intent, document)
+    return LoadedSubnet(checked(written, InfinibandIntent, document.data), document)
