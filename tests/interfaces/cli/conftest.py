@@ -53,7 +53,7 @@ _FAILED = 2
 
 
 @cache
-def _takes_json(command: str) -> bool:
+def takes_json(command: str) -> bool:
     """Return whether a command has ``--format json``."""
     found = Commands().get_command(click.Context(Commands()), command)
     options = found.params if found is not None else ()
@@ -85,7 +85,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
         outcome.hint = hint.strip() if is_last else ""
         # What a call writes would be read when it is made again.
         writes = any(word.startswith(("--format", "--fix", "--output")) for word in args)
-        if code == _FAILED and args and _takes_json(args[0]) and not writes:
+        if code == _FAILED and args and takes_json(args[0]) and not writes:
             refused_as_json(*args, stdin=stdin)
         return outcome
 
