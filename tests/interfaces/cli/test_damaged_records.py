@@ -23,6 +23,8 @@ from lossless.interfaces.cli import main
 from tests.all_cases import ALL_CASES
 from tests.interfaces.cli.inputs import INTENT, LEAF
 
+FABRIC = INTENT.replace("hosts_per_leaf: 4", "hosts_per_leaf: 1")
+"""Two hosts: more have identical files, which would be written again for each damage."""
 TOKEN = "@token@"
 VALUES: tuple[Any, ...] = (
     None,
@@ -62,10 +64,17 @@ class Site(NamedTuple):
     made: Path
     work: Path
 
+    def needed(self, file: str, arguments: tuple[str, ...]) -> list[Path]:
+        """Return what was written, without the folders that a command is not told of."""
+        named = {file.partition("/")[0], *arguments}
+        return [path for path in self.made.iterdir() if path.is_file() or path.name in named]
+
     def run(self, file: str, content: bytes, arguments: tuple[str, ...]) -> tuple[int, str, str]:
         """Return what a command answers where one file has another content."""
         shutil.rmtree(self.work, ignore_errors=True)
-        shutil.copytree(self.made, self.work)
+        self.work.mkdir()
+        for path in self.needed(file, arguments):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, self.work / path.name)
         (self.work / file).write_bytes(content)
         out, err = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch:
@@ -82,19 +91,25 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     folder = tmp_path_factory.mktemp("records")
     made = folder / "made"
     made.mkdir()
-    old = INTENT + 'sonic: {release: "202411"}\n'
-    (made / "small.yaml").write_text(INTENT)
+    old = FABRIC + 'sonic: {release: "202411"}\n'
+    (made / "small.yaml").write_text(FABRIC)
     (made / "configs").mkdir()
     (made / "configs" / "leaf1.json").write_text(LEAF.replace('"Ethernet', '"Ethernot', 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(made)
         (made / "old.yaml").write_text(old)
         (made / "new.yaml").write_text(old.replace("dscp: 26", "dscp: 24"))
+        (made / "hosts.yaml").write_text(old.replace("4us", "8us"))
         render("old.yaml", "running")
         # A tree that is rendered has the manifest beside it; these are files of devices in service.
         (made / "running" / "manifest.json").unlink()
         patch.setattr(sys, "stdout", io.StringIO())
         assert main(["plan", "old.yaml", "new.yaml", "-o", "change"]) == 0
+        # lint --plan reads this file alone.
+        for path in (made / "change").iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+        assert main(["plan", "old.yaml", "hosts.yaml", "-o", "hosts"]) == 0
         assert main(["render", "small.yaml", "-o", "out"]) == 0
         (made / "lossless.toml").write_text('baseline = "lossless-baseline.json"\n')
         assert main(["baseline", "configs"]) == 0
@@ -108,10 +123,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
 
 READERS = {
     "plan": ("change/plan.json", ("lint", "--plan", "change", "running")),
-    "manifest of a plan": ("change/manifest.json", ("plan", "old.yaml", "new.yaml", "-o", "change")),
+    "manifest of a plan": ("hosts/manifest.json", ("plan", "old.yaml", "hosts.yaml", "-o", "hosts")),
     "baseline, linted": ("lossless-baseline.json", ("lint", "configs")),
     "baseline, recorded": ("lossless-baseline.json", ("baseline", "configs")),
-    "manifest": ("change/manifest.json", ("render", "small.yaml", "-o", "change")),
+    "manifest": ("hosts/manifest.json", ("render", "small.yaml", "-o", "hosts")),
     "manifest, checked": ("out/manifest.json", ("render", "small.yaml", "-o", "out", "--check")),
     "journal": ("out/.lossless-staging/journal.json", ("render", "small.yaml", "-o", "out")),
 }
@@ -223,5 +238,6 @@ def test_a_tree_with_a_damaged_record_stays_as_it_is(site: Site, reader: str) ->
     code, _, err = site.run(file, b'{"files": [{"path": 5}], "stale": []}', arguments)
     assert code == 2
     assert f"{file}:1:" in err
-    before = {path.relative_to(site.made) for path in site.made.rglob("*")}
+    copied = (each for path in site.needed(file, arguments) for each in (path, *path.rglob("*")))
+    before = {path.relative_to(site.made) for path in copied}
     assert {path.relative_to(site.work) for path in site.work.rglob("*") if path.name != "lock"} == before
