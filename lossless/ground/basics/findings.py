@@ -193,7 +193,10 @@ def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
 
 @lru_cache(maxsize=4096)
 def natural_key(name: str) -> tuple[tuple[int, str], ...]:
-    """Return a sort key that orders ``Ethernet8`` before ``Ethernet10``."""
+    """Return a sort key that orders ``Ethernet8`` before ``Ethernet10``, and ``leaf7`` before ``leaf08``.
+
+    Names that differ in leading zeros alone are ordered as text.
+    """
     # Digits compare by length without leading zeros, then as text: no text is too long for that.
-    parts = enumerate(re.split(r"([0-9]+)", name))
-    return tuple((len(part.lstrip("0")), part) if i % 2 else (0, part) for i, part in parts)
+    parts = (part.lstrip("0") if i % 2 else part for i, part in enumerate(re.split(r"([0-9]+)", name)))
+    return (*((len(part) if i % 2 else 0, part) for i, part in enumerate(parts)), (-1, name))

@@ -96,7 +96,11 @@ def test_numbers_are_read_back(value: int) -> None:
     assert whole_number(str(value)) == value
 
 
-@given(st.integers(0, 10**9), st.integers(0, 10**9))
-def test_ports_sort_by_their_numbers(one: int, other: int) -> None:
-    keys = natural_key(f"Ethernet{one}"), natural_key(f"Ethernet{other}")
+@given(st.integers(0, 10**9), st.integers(0, 10**9), st.sampled_from(("", "0", "000")))
+def test_names_sort_by_their_numbers_whatever_zeros_lead(one: int, other: int, zeros: str) -> None:
+    keys = natural_key(f"leaf{zeros}{one}-2"), natural_key(f"leaf{other}-1")
     assert (keys[0] < keys[1]) == (one < other)
+
+
+def test_names_of_the_same_numbers_have_one_order() -> None:
+    assert sorted({"leaf8", "leaf08", "leaf008"}, key=natural_key) == ["leaf008", "leaf08", "leaf8"]

@@ -5,7 +5,6 @@ Unknown names, hosts wired to hosts and other mistakes are reported as problems.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
 )
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.units import format_rate, suggestion
 from lossless.model.fabric.model import ROLES, LinkTier, link_tier
 
@@ -338,9 +338,7 @@ def _lags_of_several_speeds(loaded: LoadedIntent, bundles: list[LinkBundle]) -> 
 
 def _rank(node: PlanNode) -> tuple[object, ...]:
     """Return the sort key of a device: by role in the order of ROLES, then by name, ``leaf2`` before ``leaf10``."""
-    # Every second part of the split is digits, so that numbers never meet text.
-    parts = tuple(int(p) if i % 2 else p for i, p in enumerate(re.split(r"([0-9]+)", node.name)))
-    return (ROLES.index(node.role), parts, node.name)
+    return (ROLES.index(node.role), natural_key(node.name))
 
 
 class _Ends:

@@ -13,11 +13,10 @@ leaves, and simulations before and after, in the part below the added findings.
 
 from __future__ import annotations
 
-import re
 from posixpath import join, normpath, relpath
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped
+from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped, natural_key
 from lossless.ground.basics.foreign_text import visible, visible_chars, visible_lines
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -232,7 +231,7 @@ def _runs(elements: Sequence[str]) -> Iterator[_NameRun | str]:
         else:
             numbers.setdefault(element, [])
             alone.add(element)
-    for head in sorted(numbers, key=_natural) if len(numbers) > 1 else numbers:
+    for head in sorted(numbers, key=natural_key) if len(numbers) > 1 else numbers:
         if head in alone:
             yield head
         yield from (_NameRun(head, run) for run in _even(sorted(numbers[head])))
@@ -247,12 +246,6 @@ def _even(numbers: Sequence[int]) -> Iterator[tuple[int, ...]]:
         if is_last or (length > 1 and numbers[end] - numbers[end - 1] != numbers[start + 1] - numbers[start]):
             yield tuple(numbers[start:end])
             start = end
-
-
-def _natural(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
-    """Return a key that sorts ``leaf2`` before ``leaf10``."""
-    parts = re.split(r"([0-9]+)", name)
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in parts), name
 
 
 if TYPE_CHECKING:
