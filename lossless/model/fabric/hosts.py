@@ -154,11 +154,14 @@ class Transport(NamedTuple):
     origin: Origin
 
     @property
+    def timeout_ns(self) -> int | None:
+        """Time after which a packet without ACK is sent again, in nanoseconds, None for never (timeout 0)."""
+        return _TIMEOUT_UNIT_NS << self.timeout if self.timeout else None
+
+    @property
     def patience_ns(self) -> int | None:
-        """Total retry time in nanoseconds, None for infinite retries (timeout 0)."""
-        if self.timeout == 0:
-            return None
-        return _TIMEOUT_UNIT_NS * (1 << self.timeout) * (self.retry_count + 1)
+        """Total retry time in nanoseconds, None if a queue pair waits forever (timeout 0)."""
+        return None if self.timeout_ns is None else self.timeout_ns * (self.retry_count + 1)
 
 
 class Ets(NamedTuple):

@@ -244,3 +244,9 @@ def test_switches_are_called_by_the_type_that_operators_gave_them_else_by_their_
     view: View, called: set[str]
 ) -> None:
     assert set(instantiate(put(view), 1).roles) == called
+
+
+@pytest.mark.parametrize(("timeout", "timeout_ms"), [(0, None), (1, 0.008192), (14, 67.108864)])
+def test_a_timeout_of_0_is_infinite(timeout: int, timeout_ms: float | None) -> None:
+    found = put(declared({"hosts": {"nccl": {"ib_timeout": timeout}}}))
+    assert instantiate(found, 1).network.physics.timeout_ms == timeout_ms

@@ -598,7 +598,8 @@ def _mtu(built: SimTopology, target: int) -> int:
 
 
 def _timeout_ms(built: SimTopology, target: int) -> float | None:
-    """Return a sender's retransmission timeout, 4.096 us x 2^timeout (IBTA vol. 1, 9.7.6.1.3); None if unknown."""
+    """Return a sender's retransmission timeout; None if it is unknown, or infinite (timeout 0)."""
     host = built.host_of[target]
     transport = host.transport if host else None
-    return None if not isinstance(transport, Transport) else 4.096e-3 * 2.0**transport.timeout
+    timeout_ns = transport.timeout_ns if isinstance(transport, Transport) else None
+    return None if timeout_ns is None else timeout_ns / 1e6
