@@ -356,6 +356,12 @@ def test_a_queue_that_drops_says_what_its_limits_do() -> None:
     assert one(found, "threshold").name == "drop threshold"
 
 
+def test_a_queue_that_marks_what_has_gone_has_kmin_and_kmax_too() -> None:
+    queue_ = SimQueue(SimWred(10_000, 20_000, 1.0), limit_bytes=50_000, until_sent=True)
+    found = recorded(star(2, SimPort((queue_,), (SimGroup(1.0, None),))), 50_000)
+    assert [name for name, _ in limits(found, "egress")] == ["Kmin", "Kmax", "queue limit"]
+
+
 def test_an_equal_share_is_that_of_the_tightest_link_not_of_the_hottest() -> None:
     """Two senders share 100G into switch 3 and 50G out of switch 4, so that pauses pile up in both."""
     found = made([(0, 3), (1, 3), (3, 4), (4, 2)], {3: SMALL, 4: SMALL}, [(0, 3, 4, 2), (1, 3, 4, 2)], MARKED)

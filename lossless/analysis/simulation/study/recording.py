@@ -330,7 +330,7 @@ def _limits(simulation: Simulation, seen: Focus, names: NodeNames) -> Iterator[L
 
 def _egress_limits(queue: Any) -> Iterator[Limit]:
     if queue["wred"]:
-        low, high = ("Kmin", "Kmax") if queue["wred"] == 1 else ("WRED minimum", "WRED maximum")
+        low, high = ("WRED minimum", "WRED maximum") if queue["wred"] == 2 else ("Kmin", "Kmax")
         yield Limit("egress", low, "B", float(queue["kmin"]))
         yield Limit("egress", high, "B", float(queue["kmax"]))
     if queue["limit_bytes"] < UNBOUNDED:
