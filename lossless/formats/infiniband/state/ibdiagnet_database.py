@@ -166,7 +166,10 @@ class FabricPorts:
         return self.identity(_place(cells, guid, number), cells)
 
     def identity(self, place: tuple[str, str], cells: Cells) -> Identity:
-        """Return the identity of a port: node name and LID where known, its GUID or the node's, and its number."""
+        """Return the identity of a port: node name and LID where known, its GUID or the node's, and its number.
+
+        LID 0 stands for none.
+        """
         node, number = place
         own = self.row(place)
         guid = cells.get("PortGUID") or own.get("PortGuid") or node
@@ -175,7 +178,7 @@ class FabricPorts:
         return (
             *((("node", name),) if name else ()),
             ("guid", guid_of(guid)),
-            *((("lid", lid),) if counted(lid) else ()),
+            *((("lid", lid),) if counted(lid) not in (UNKNOWN, 0) else ()),
             ("port", number),
         )
 

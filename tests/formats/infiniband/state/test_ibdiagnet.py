@@ -89,6 +89,13 @@ def test_a_port_is_called_by_its_node_and_the_lid_of_its_switch() -> None:
     assert captures[0].notes == ("1 table is not read: AR_INFO",)
 
 
+@pytest.mark.parametrize("lid", ["", "N/A", "0", "0x0"])
+def test_a_port_without_a_lid_has_none_in_its_identity(lid: str) -> None:
+    captures = subnet_captures(database({"PortXmitWait": 3}).replace(",24328,", f",{lid},"))
+    (wait,) = of(captures, "port_xmit_wait")
+    assert [kind for kind, _ in wait.identity] == ["node", "guid", "port"]
+
+
 @pytest.mark.parametrize(
     ("text", "could"),
     [
