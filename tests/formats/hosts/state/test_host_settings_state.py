@@ -153,6 +153,35 @@ def test_rdma_statistic_says_the_same_on_one_line_pretty_and_as_json(counters: d
         assert {reading.identity for reading in readings} == {(("device", "mlx5_0"), ("port", "1"))}
 
 
+_QPS = ("cntn 4 qp-type RC pid 123 comm ib_write_bw", "cntn 5 type RC")
+_QPS_PRETTY = "".join(
+    f"link mlx5_0/1 {qps}\n    cnp_sent {7 + at}\n    LQPN: <178,179>\n" for at, qps in enumerate(_QPS)
+)
+_QPS_JSON = [
+    {
+        "ifindex": 0,
+        "ifname": "mlx5_0",
+        "port": 1,
+        "cntn": 4 + at,
+        "qp-type": "RC",
+        "cnp_sent": 7 + at,
+        "lqpn": [178],
+    }
+    for at in range(2)
+]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [_QPS_PRETTY, _QPS_PRETTY.replace("\n    cnp", " cnp"), json.dumps(_QPS_JSON)],
+    ids=["pretty", "one line", "JSON"],
+)
+def test_counters_of_queue_pairs_are_told_apart_by_their_number(text: str) -> None:
+    captures = host_captures(text)
+    assert [value(captures, "cnp_sent", port=1, qp_counter=number) for number in (4, 5)] == [7, 8]
+    assert problems(captures) == []
+
+
 def test_a_metric_keeps_the_whole_text_of_its_series() -> None:
     series = 'node_infiniband_port_transmit_wait_total{device="mlx4_0",port="1"}'
     reading = of(host_captures(f"# TYPE x counter\n{series} 4.294967295e+09\n"), series)[0]
