@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import PortQos, Queue
 
 
-_NUMBERED = re.compile(r"((?:.*[^0-9\n])?)([0-9]+)")
-_FEWEST = 2
-"""The number of consecutive names from which on they are written as a range."""
+_NUMBERED = re.compile(r"((?:.*[^0-9\n])?)(0|[1-9][0-9]{0,3})")
+"""The pattern of names that a range can have: ``swp1-2`` has no ``swp01``."""
 
 
 def commands(data: dict[str, Any]) -> Iterator[str]:
@@ -61,23 +60,18 @@ def _together(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _ranges(names: Sequence[str]) -> Iterator[str]:
     """Yield names, those in a row as a range: ``swp1-4``, ``swp6s0-1``."""
-    run: list[tuple[str, int]] = []
+    first = last = following = ""
     for name in names:
         match = _NUMBERED.fullmatch(name)
-        key = (match[1], int(match[2])) if match else (name, -1)
-        if run and (key[0] != run[-1][0] or key[1] != run[-1][1] + 1):
-            yield from _written(run)
-            run = []
-        run.append(key)
-    yield from _written(run)
-
-
-def _written(run: Sequence[tuple[str, int]]) -> Iterator[str]:
-    (word, first), last = run[0], run[-1][1]
-    if len(run) >= _FEWEST:
-        yield f"{word}{first}-{last}"
-    else:
-        yield from (f"{name}{number}" if number >= 0 else name for name, number in run)
+        if match and name == following:
+            last = f"-{match[2]}"
+        else:
+            if first:
+                yield first + last
+            first, last = name, ""
+        following = f"{match[1]}{int(match[2]) + 1}" if match else ""
+    if first:
+        yield first + last
 
 
 Tree = dict[str, Any]

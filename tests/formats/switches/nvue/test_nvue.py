@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from lossless.api import Options, lint_documents
 from lossless.formats.inputs.switches import configuration_in, is_structured, read_switch
+from lossless.formats.switches.nvue.from_model import commands
 from lossless.formats.switches.nvue.read import (
     Node,
     looks_like_commands,
@@ -298,6 +299,22 @@ def codes(text: str) -> set[str]:
 )
 def test_ranges_may_count_ports_and_their_lanes(written: str, names: list[str]) -> None:
     assert list(tree(f"nv set interface {written} link mtu 9216\n")["interface"]) == names
+
+
+_NAMES = st.from_regex(r"(eth|swp|bond|swp1s)(0|[1-9][0-9]?|0[0-9])?", fullmatch=True)
+
+
+@given(st.sets(_NAMES, min_size=1))
+@example({"eth", "eth0"})
+@example({"swp01", "swp02"})
+def test_names_are_read_back_from_the_ranges_of_commands(names: set[str]) -> None:
+    data = {"interface": {name: {"link": {"mtu": 9216}} for name in names}}
+    assert set(tree("\n".join(commands(data)))["interface"]) == names
+
+
+def test_names_in_a_row_are_one_range() -> None:
+    data = {"interface": {name: {} for name in ("eth0", "swp1", "swp2", "swp3", "swp9", "swp10")}}
+    assert list(commands(data)) == ["nv set interface eth0,swp1-3,swp9-10"]
 
 
 def test_a_port_that_is_split_is_its_lanes() -> None:
