@@ -566,7 +566,9 @@ def test_hosts_of_jobs_are_full_members_of_their_partition() -> None:
     assert drawn("IB013", intent(partitions=tenants)) == []
     assert drawn("IB043", intent(partitions=tenants, jobs={"partition": None})) == []
     half = {"compute": {"members": {"full": "host[1-7]", "limited": "host8"}}}
-    assert drawn("IB043", intent(partitions=half)) == []
+    for links in ("1 x NDR", "2 x NDR"):
+        one_host = intent(partitions=half, topology={"fat_tree": {"host_links": links}})
+        assert drawn("IB043", one_host) == []
     assert drawn("IB043", intent()) == []
 
 

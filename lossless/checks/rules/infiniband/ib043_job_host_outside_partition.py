@@ -5,7 +5,7 @@ Subject: subnet
 
 ## What it does
 Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or
-more ports that are limited members, are errors. Hosts that are full members of another partition belong to another
+more hosts that are limited members, are errors. Hosts that are full members of another partition belong to another
 tenant, and are not reported where no place is stated (NCCL_IB_PKEY), as long as the partition has any compute host.
 
 ## Why it breaks a lossless fabric
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation for host ports outside the jobs' partition, and for several that are limited members of it."""
+    """Yield a violation for host ports outside the jobs' partition, and for limited members of it on several hosts."""
     wanted = wanted_key(subnet)
     if wanted is None:
         return
@@ -90,7 +90,8 @@ def check(subnet: Subnet) -> Results:
     ]
     if outside:
         yield _job_host_outside_partition(subnet, part, outside, "no")
-    if len(limited) > 1:
+    # Ports of one host need not reach each other: GPUs of a host exchange data inside it.
+    if len({hcas(subnet)[hca].host for hca in limited}) > 1:
         yield _job_host_outside_partition(subnet, part, limited, "limited")
 
 
