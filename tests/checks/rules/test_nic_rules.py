@@ -416,11 +416,22 @@ def test_what_ucx_sends_without_a_byte_of_its_own(keys: Patch, tos: int) -> None
     assert only("HST003", patched(INTENT, hosts(**keys))).data["tos"] == tos
 
 
-@pytest.mark.parametrize("ucx", [{}, {"traffic_class": 40}])
-def test_where_no_source_is_right_hst001_says_so(ucx: Patch) -> None:
+@pytest.mark.parametrize(
+    ("ucx", "byte"),
+    [
+        (None, "DSCP 0 (traffic_class and NCCL_IB_TC are unset)"),
+        ({}, "DSCP 0 (traffic_class, NCCL_IB_TC and UCX_IB_TRAFFIC_CLASS are unset)"),
+        ({"traffic_class": 40}, "DSCP 10 (UCX_IB_TRAFFIC_CLASS 40)"),
+    ],
+)
+def test_where_no_source_is_right_hst001_says_so(ucx: Patch | None, byte: str) -> None:
     document = patched(INTENT, hosts(traffic_class="unset", ucx=ucx))
     assert drawn("HST003", document) == []
-    assert only("HST001", document).severity == "error"
+    finding = only("HST001", document)
+    assert (finding.severity, finding.message.partition(";")[0]) == (
+        "error",
+        f"RDMA leaves the hosts on lossy {byte}",
+    )
 
 
 def test_the_traffic_class_of_ucx_is_a_source_like_the_others() -> None:

@@ -8,9 +8,10 @@ from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from lossless.ground.basics.findings import Origin
+    from lossless.ground.basics.records import Maybe
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet
 
@@ -31,22 +32,26 @@ class Marking(NamedTuple):
         return self.tos >> 2
 
 
+def tos_settings(host: HostQos) -> tuple[str, ...]:
+    """Return the names of the settings by which :func:`markings` finds a ToS byte."""
+    return tuple(dict.fromkeys(name for name, _, _ in _settings(host)))
+
+
 def markings(host: HostQos) -> tuple[Marking, ...]:
     """Return the sources that set a ToS byte on this host; without any, RDMA has DSCP 0.
 
     Left out are unknown settings (see :func:`marks_all_known`) and libraries that bypass the kernel.
     """
-    sources = (
-        ("traffic_class", host.traffic_class, host.traffic_class_origin),
-        ("NCCL_IB_TC", host.nccl_tc, host.nccl_tc_origin),
-    )
-    libraries = (
-        (library.variable, library.tos, library.origin)
-        for library in host.jobs.libraries
-        if not library.bypasses
-    )
-    settings = ((name, tos, origin) for name, tos, origin in (*sources, *libraries) if tos is not UNKNOWN)
-    return tuple(Marking(name, tos, origin) for name, tos, origin in settings if tos is not None)
+    known = ((name, tos, origin) for name, tos, origin in _settings(host) if tos is not UNKNOWN)
+    return tuple(Marking(name, tos, origin) for name, tos, origin in known if tos is not None)
+
+
+def _settings(host: HostQos) -> Iterator[tuple[str, Maybe[int], Origin]]:
+    yield "traffic_class", host.traffic_class, host.traffic_class_origin
+    yield "NCCL_IB_TC", host.nccl_tc, host.nccl_tc_origin
+    for library in host.jobs.libraries:
+        if not library.bypasses:
+            yield library.variable, library.tos, library.origin
 
 
 def marks_all_known(host: HostQos) -> bool:

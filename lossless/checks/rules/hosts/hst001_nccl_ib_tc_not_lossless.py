@@ -1,4 +1,4 @@
-"""RDMA must leave the hosts on a lossless DSCP, by NCCL_IB_TC or by the traffic class of the driver.
+"""RDMA must leave the hosts on a lossless DSCP, by NCCL_IB_TC or by the traffic class of UCX or of the driver.
 
 Severity: error
 Subject: intent, hosts
@@ -60,10 +60,11 @@ from lossless.checks.rules.classification.host_markings import (
     lossless_dscps,
     markings,
     marks_all_known,
+    tos_settings,
 )
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.records import UNKNOWN
-from lossless.ground.basics.units import number_ranges
+from lossless.ground.basics.units import joined, number_ranges
 
 if TYPE_CHECKING:
     from lossless.checks.rules.classification.host_markings import Marking
@@ -100,7 +101,7 @@ def _nccl_ib_tc_not_lossless(
     host: HostQos, sources: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]
 ) -> Violation:
     carried = " and ".join(f"DSCP {m.dscp} ({m.name} {m.tos})" for m in sources)
-    carried = carried or "DSCP 0 (neither traffic_class nor NCCL_IB_TC is set)"
+    carried = carried or f"DSCP 0 ({joined(tos_settings(host))} are unset)"
     tos = lossless[0] << 2 | ECT0
     return Violation(
         origin=sources[0].origin if sources else host.traffic_class_origin,
