@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.api import load_fabrics
+from lossless.checks.rules.base import Violation
+from lossless.checks.rules.nics.nic003_nic_kinds_mixed import check as check_kinds
 from lossless.checks.rules.nics.nic015_mtu_ladder import RDMA_HEADERS, rdma_mtu
 from lossless.formats.hosts.from_model.scripts import host_files
 from lossless.ground.basics.errors import RenderError
+from lossless.model.fabric.view import View
 from tests.checks.rules.checking import Patch, drawn, only, patched, unchecked
 
 INTENT = "leaf-spine.yaml"
@@ -97,6 +100,37 @@ def test_kinds_of_nic_that_are_identical_are_worth_knowing_and_no_more() -> None
 def test_kinds_of_nic_that_differ_are_a_warning() -> None:
     patch = {**FREE, **topology(gpu1=None, gpu2="broadcom-thor-2")}
     assert severity("NIC003", patch) == "warning"
+
+
+@pytest.mark.parametrize(
+    ("nic", "other", "note"),
+    [
+        (
+            "connectx-7",
+            "connectx-6-dx",
+            "their DCQCN parameters are equal; how each generation paces CNPs is its own",
+        ),
+        ("connectx-7", "broadcom-thor-2", "DCQCN parameters of broadcom-thor-2 are unknown"),
+        (
+            "amd-pollara-400",
+            "broadcom-thor-2",
+            "DCQCN parameters of amd-pollara-400 and broadcom-thor-2 are unknown",
+        ),
+    ],
+)
+def test_parameters_that_are_unknown_are_not_called_equal(nic: str, other: str, note: str) -> None:
+    found = only("NIC003", patched(INTENT, {**FREE, **topology(gpu1=nic, gpu2=other)}))
+    assert (found.note, found.severity) == (note, "info" if "equal" in note else "warning")
+
+
+def test_hosts_of_one_kind_of_nic_may_differ_in_a_parameter() -> None:
+    (fabric,) = load_fabrics([patched(INTENT, topology(gpu1=None, gpu2=None, old1="connectx-6-dx"))]).fabrics
+    gpu1, gpu2, old1 = fabric.hosts
+    values = tuple((name, value + (name == "rpg_ai_rate")) for name, value in gpu2.qos.dcqcn.values)
+    changed = gpu2._replace(qos=gpu2.qos._replace(dcqcn=gpu2.qos.dcqcn._replace(values=values)))
+    (found,) = check_kinds(View(fabric._replace(hosts=(gpu1, changed, old1))))
+    assert isinstance(found, Violation)
+    assert (found.note, found.severity) == ("their DCQCN parameters differ", None)
 
 
 def test_one_kind_of_nic_by_two_names_is_one() -> None:

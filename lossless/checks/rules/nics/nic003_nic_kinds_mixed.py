@@ -6,7 +6,7 @@ Subject: intent, hosts
 
 ## What it does
 Names the kinds of NIC of a fabric that uses DCQCN, where there is more than one. It warns where their DCQCN parameters
-differ, or those of one kind are unknown; equal parameters are reported as information.
+differ, or where some of a kind are unknown; equal parameters are reported as information.
 
 ## Why it breaks a lossless fabric
 DCQCN is one loop with half of it in each NIC: the receiver paces CNPs, the sender slows down for them. One
@@ -53,6 +53,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.findings import RelatedPlace, grouped
+from lossless.ground.basics.units import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,16 +78,27 @@ def _nic_kinds_mixed(kinds: Sequence[Sequence[HostDcqcn]]) -> Violation:
     fewest, *others = kinds
     names = tuple(name for dcqcn in fewest for name in dcqcn.hosts)
     counts = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))
-    differing = len({kind[0].host.dcqcn.values for kind in kinds}) > 1
+    note = _difference(kinds)
     return Violation(
         origin=fewest[0].host.nic_origin,
         message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {counts} hosts",
-        note="their DCQCN parameters differ, or are not known of one of them"
-        if differing
-        else "by their profiles they have the same parameters; how each generation paces CNPs is its own",
+        note=note or "their DCQCN parameters are equal; how each generation paces CNPs is its own",
         help="keep them apart, or test flows between them under incast",
         elements=names,
         data={kind[0].host.nic_name: _hosts(kind) for kind in kinds},
         related=tuple(RelatedPlace(kind[0].host.nic_origin, kind[0].host.nic_name) for kind in others),
-        severity=None if differing else "info",
+        severity=None if note else "info",
     )
+
+
+def _difference(kinds: Sequence[Sequence[HostDcqcn]]) -> str:
+    """Return how the DCQCN parameters of kinds of NIC differ, or that some are unknown; empty if all are equal."""
+    pairs = {pair for kind in kinds for dcqcn in kind for pair in dcqcn.values.items()}
+    names = {name for name, _ in pairs}
+    if len(pairs) > len(names):
+        return "their DCQCN parameters differ"
+    incomplete = [
+        kind for kind in kinds if not names or any(len(dcqcn.values) < len(names) for dcqcn in kind)
+    ]
+    unknown = joined(sorted(kind[0].host.nic_name for kind in incomplete), 4)
+    return f"DCQCN parameters of {unknown} are unknown" if unknown else ""
