@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from lossless.checks.rules.documentation import rule_of
-from lossless.checks.rules.registry import RULES
+from lossless.checks.rules.registry import RULES, LoadedRule, rules_for
 from lossless.ground.basics.findings import SEVERITIES
 from tests.paths import ROOT
 
@@ -67,3 +70,9 @@ def test_every_rule_has_a_test_of_its_own() -> None:
 
 def test_only_rules_on_one_device_or_host_need_something() -> None:
     assert {row.subjects[-1] for row in RULES.values() if row.needs} == {"device", "host", "switch"}
+
+
+@pytest.mark.parametrize("rule", rules_for("device"), ids=lambda rule: rule.code)
+def test_rules_on_devices_take_a_device(rule: LoadedRule) -> None:
+    (subject,) = inspect.signature(rule.check).parameters.values()
+    assert "Device" in str(subject.annotation).split(" | ")

@@ -44,12 +44,12 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.view import View
+    from lossless.checks.rules.subjects import Device
 
 
-def check(view: View) -> Results:
+def check(device: Device) -> Results:
     """Yield a violation per key that occurs more than once in one JSON object of the file."""
-    for repeated in view.fabric.repeated_keys:
+    for repeated in device.fabric.repeated_keys:
         key = repeated.origin.path[-1]
         yield Violation(
             origin=repeated.origin,
