@@ -13,9 +13,9 @@ import pytest
 from lossless.api import lint, lint_documents, storm
 from lossless.checks.rules.registry import RULES
 from lossless.formats.intent.document import PRESETS
-from lossless.formats.intent.key_docs import written
 from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
+from lossless.ground.documents.yaml.edits import on_one_line
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
 from tools import (
@@ -177,7 +177,7 @@ def leaves(value: object) -> Iterator[str]:
         for inner in value.values():
             yield from leaves(inner)
     else:
-        yield written(value)
+        yield on_one_line(value)
 
 
 def test_links_within_the_page_of_all_keys_lead_to_its_sections() -> None:

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.key_docs import forms, words, written
+from lossless.formats.intent.key_docs import forms, words
 from lossless.formats.intent.load import intent_schema
+from lossless.ground.documents.yaml.edits import on_one_line
 from lossless.output.report.columns import markdown_table
 from tools.generated import write_or_check
 
@@ -85,12 +86,12 @@ def _left_out(key: str, section: Schema) -> str:
     if key in section.get("required", ()):
         return "required"
     said = section["properties"][key]
-    return f"`{written(said['default'])}`" if "default" in said else ""
+    return f"`{on_one_line(said['default'])}`" if "default" in said else ""
 
 
 def _written_as(said: Schema) -> str:
     choices = [word for form in forms(said) for word in words(form)]
-    examples = [written(example) for example in said.get("examples", ())]
+    examples = [on_one_line(example) for example in said.get("examples", ())]
     return ", ".join(f"`{value}`" for value in dict.fromkeys([*choices, *examples]))
 
 

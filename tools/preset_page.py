@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.intent.document import PRESETS
-from lossless.formats.intent.key_docs import written
+from lossless.ground.documents.yaml.edits import on_one_line
 from lossless.output.report.columns import markdown_table
 from tools.generated import write_or_check
 
@@ -60,11 +60,11 @@ def _chapter(name: str) -> Iterator[str]:
 
 def _row(name: str, traffic: Keys) -> tuple[str, ...]:
     """Return the row of a class."""
-    values = {**traffic, "lossless": written(traffic.get("lossless", False))}
+    values = {**traffic, "lossless": on_one_line(traffic.get("lossless", False))}
     if values.pop("scheduling", None) == "strict":
         values["bandwidth"] = "`scheduling: strict`"
     if isinstance(curve := values.get("ecn"), dict):
-        values["ecn"] = f"`{written(curve)}`"
+        values["ecn"] = f"`{on_one_line(curve)}`"
     row = tuple(str(values.pop(head.strip("`"), _ABSENT)) for head in _HEADS[1:])
     if values:
         raise ValueError(f"class {name}: no column for {', '.join(values)}")
@@ -77,7 +77,7 @@ def _others(keys: Keys, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         if isinstance(value, dict):
             yield from _others(value, (*path, key))
         else:
-            yield ".".join((*path, key)), written(value)
+            yield ".".join((*path, key)), on_one_line(value)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -170,10 +170,10 @@ def _text(key: str, value: int) -> Json:
 
 def intent_line(changes: tuple[ValueChange, ...]) -> str:
     """Return the values that changes add as one line of YAML: ``classes: {rdma: {buffer: {dynamic_th: 1}}}``."""
-    from lossless.formats.intent.key_docs import written
+    from lossless.ground.documents.yaml.edits import on_one_line
 
     stated = changed({}, [change for change in changes if change.action == "add"]) or {}
-    return ", ".join(f"{key}: {written(value)}" for key, value in stated.items())
+    return ", ".join(f"{key}: {on_one_line(value)}" for key, value in stated.items())
 
 
 TUNED_PRESETS = ("azure", "nvidia")

@@ -4,13 +4,12 @@ The documentation of a key is the string below its field: its meaning and unit, 
 ``Example: `800 KiB``` in YAML. Such strings cost nothing when models are loaded; they are read from the source when a
 schema is built. Schemas built by hand have the same text under the word ``documentation``.
 
-The parts as text are the forms of a value, the words it may be, and values in YAML.
+The parts as text are the forms of a value, and the words it may be.
 """
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 import sys
 from functools import cache
@@ -133,16 +132,3 @@ def words(form: Schema) -> list[str]:
         return ["true", "false"]
     values = [*form.get("enum", ()), *([form["const"]] if "const" in form else [])]
     return [word for word in values if isinstance(word, str)]
-
-
-_OTHER_IN_YAML = frozenset({"true", "false", "null", "~"})
-"""Texts that YAML parses as another type where they are not quoted."""
-
-
-def written(value: Any) -> str:
-    """Return a value as YAML on one line."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {written(inner)}" for key, inner in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(written, value)) + "]"
-    return value if isinstance(value, str) and value not in _OTHER_IN_YAML else json.dumps(value)

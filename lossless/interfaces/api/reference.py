@@ -135,12 +135,13 @@ def intent_keys(path: Path, transport: str | None = None) -> tuple[IntentKey, ..
 
 def intent_values(path: Path, transport: str | None = None) -> IntentValues:
     """Return the choices and examples of values at a path of an intent; examples leave out the choices."""
-    from lossless.formats.intent.key_docs import words, written
+    from lossless.formats.intent.key_docs import words
+    from lossless.ground.documents.yaml.edits import on_one_line
 
     choices = tuple(dict.fromkeys(word for load in _schemas_at(path, transport) for word in words(load)))
     keys = (load.get("properties", {}) for load in _schemas_at(path[:-1], transport))
     examples = (
-        written(example)
+        on_one_line(example)
         for key in keys
         for example in key.get(path[-1] if path else "", {}).get("examples", ())
     )
@@ -148,15 +149,16 @@ def intent_values(path: Path, transport: str | None = None) -> IntentValues:
 
 
 def _described(path: Path, load: Schema) -> IntentKey:
-    from lossless.formats.intent.key_docs import forms, words, written
+    from lossless.formats.intent.key_docs import forms, words
+    from lossless.ground.documents.yaml.edits import on_one_line
 
     return IntentKey(
         str(path[-1]),
         ".".join(str(key) for key in path if not isinstance(key, int)),
         load["description"],
-        written(load["default"]) if "default" in load else None,
+        on_one_line(load["default"]) if "default" in load else None,
         tuple(word for form in forms(load) for word in words(form)),
-        tuple(map(written, load.get("examples", ()))),
+        tuple(map(on_one_line, load.get("examples", ()))),
     )
 
 

@@ -57,3 +57,9 @@ def test_a_variable_that_follows_from_a_key_names_one_that_there_is(variable: st
     key = intent_key(tuple(path.split(".")))
     assert key is not None
     assert key.dotted_path == path
+
+
+def test_an_example_that_is_text_stays_text_where_it_is_shown() -> None:
+    key = intent_key(("sonic", "release"))
+    assert key is not None
+    assert '"202405"' in key.examples

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from inline_snapshot import snapshot
 
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange, changed
 from lossless.ground.documents.command_lines import edited
+from lossless.ground.documents.yaml.edits import on_one_line
 
 CONFIG = """\
 {
@@ -241,6 +242,15 @@ def test_a_text_that_would_be_read_as_something_else_is_quoted() -> None:
     after = yaml_after(ValueChange(("hosts", "trust"), "set", "true"))
     assert after is not None
     assert load_text(after, "fabric.yaml").data["hosts"]["trust"] == "true"
+
+
+@given(st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=6))
+@example("202405")
+@example("%x")
+@example("host[1-4]")
+def test_a_text_on_one_line_is_read_back_wherever_it_stands(text: str) -> None:
+    value = {"key": text, "list": [text, {"below": text}], **({text: 1} if text else {})}
+    assert load_text(f"all: {on_one_line(value)}\n", "fabric.yaml").data["all"] == value
 
 
 def test_what_others_share_by_alias_or_merge_is_left_alone() -> None:

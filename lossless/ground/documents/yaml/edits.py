@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Member = tuple[YamlNode, YamlNode]
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?")
+_PLAIN = re.compile(r"[A-Za-z0-9_./+](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?")
 """The pattern of text that may stand without quotes, in flow mappings too."""
 
 
@@ -79,14 +79,14 @@ def _set(text: str, old: YamlNode, value: Json) -> Replacement:
         return Replacement(old.start, old.end, _quoted(value))
     # Behind a key without a value the colon stands alone.
     blank = " " if old.start == old.end and text[old.start - 1 : old.start] == ":" else ""
-    return Replacement(old.start, old.end, blank + _value(value))
+    return Replacement(old.start, old.end, blank + on_one_line(value))
 
 
 def _in_flow(
     node: YamlNode, members: Sequence[Member], gone: Sequence[bool], added: dict[str, Json]
 ) -> Iterator[Replacement]:
     inner = (node.start + 1, node.end - 1)
-    more = ", ".join(f"{_scalar(key)}: {_value(value)}" for key, value in added.items())
+    more = ", ".join(f"{_scalar(key)}: {on_one_line(value)}" for key, value in added.items())
     if all(gone):
         yield Replacement(*inner, more)
         return
@@ -105,7 +105,7 @@ def _in_block(
     first = members[0][0].start
     indent = " " * (first - _line_start(text, first))
     feed = "\r\n" if "\r\n" in text else "\n"
-    more = [f"{indent}{_scalar(key)}: {_value(value)}" for key, value in added.items()]
+    more = [f"{indent}{_scalar(key)}: {on_one_line(value)}" for key, value in added.items()]
     if all(gone):
         inside = (feed.join(more)).lstrip() if more else "{}"
         yield Replacement(first, max(value.end for _, value in members), inside)
@@ -133,11 +133,12 @@ def _next_line(text: str, offset: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
-def _value(value: Json) -> str:
+def on_one_line(value: Json) -> str:
+    """Return a value as YAML on one line, texts in quotes where they need some, in a flow mapping too."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_scalar(key)}: {_value(below)}" for key, below in value.items()) + "}"
+        return "{" + ", ".join(f"{_scalar(key)}: {on_one_line(below)}" for key, below in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(on_one_line, value)) + "]"
     return _scalar(value)
 
 
