@@ -195,7 +195,7 @@ def _host(lines: tuple[SectionLine, ...], file: str) -> str:
 
 def _truncated(lines: tuple[SectionLine, ...]) -> Iterator[SectionFlaw]:
     """Yield a flaw for a snapshot of another version, and one for a snapshot without its last line."""
-    if not lines[0].text.startswith(FIRST_LINE):
+    if not lines or not lines[0].text.startswith(FIRST_LINE):
         return
     version = lines[0].text.removeprefix(FIRST_LINE).strip()
     if version != VERSION:
@@ -259,7 +259,7 @@ def interface_named(file: str) -> str:
 
 
 def _reading(section: Section) -> Iterator[HostFact | SectionFlaw]:
-    form = _FORMS.get(section.title.split()[0])
+    form = _FORMS.get(next(iter(section.title.split()), ""))
     if form is not None:
         yield from form.read(section)
 

@@ -488,3 +488,10 @@ WHOLE = SNAPSHOT + "".join(
         ("end", ""),
     )
 )
+
+
+@pytest.mark.parametrize("is_script", [False, True])
+@pytest.mark.parametrize("text", ["", "\n", "no output of a host\n"])
+def test_a_text_of_no_form_has_no_facts(text: str, is_script: bool) -> None:
+    facts = read_facts(text, "node1.sh", is_script=is_script)
+    assert (facts.said, facts.problems) == ((), ())
