@@ -31,8 +31,6 @@ from tests.fuzz.figures import Figures, arcs_of, branches  # noqa: E402
 from tests.fuzz.stock import INTENTS_DRAWN, Drawn, Stock, warmed_up  # noqa: E402
 from tests.fuzz.trials import Breakage, Trial, checked, minimised, outcome_of  # noqa: E402
 
-EACH = 4
-"""One of so many inputs is watched for its functions, which doubles its time; the first of each seed always is."""
 SLOWEST_S = 10.0
 """Processor time after which an input is named as slow, with its law."""
 MINIMISED_S = 120.0
@@ -66,10 +64,9 @@ def _run(seed: int, options: argparse.Namespace, broken: dict[tuple[str, str], B
     figures, sample = Figures(), random.Random(seed)
     traced: list[Drawn] = []
     began, used = time.monotonic(), time.process_time()
-    while figures.inputs == 0 or not _is_over(figures.inputs, time.monotonic() - began, options):
-        drawn = stock.drawn(chance)
+    for drawn in stock.draws(chance):
         started = time.process_time()
-        with figures.watched(calls=figures.is_new(drawn) or figures.inputs % EACH == 0):
+        with figures.watched():
             outcome = outcome_of(drawn.trial)
             found = checked(drawn.trial, outcome)
         figures.count(drawn, outcome)
@@ -84,6 +81,8 @@ def _run(seed: int, options: argparse.Namespace, broken: dict[tuple[str, str], B
             traced.append(drawn)
         elif options.branches and sample.random() < options.branches / figures.inputs:
             traced[sample.randrange(options.branches)] = drawn
+        if _is_over(figures.inputs, time.monotonic() - began, options):
+            break
     wall_s, cpu_s = time.monotonic() - began, time.process_time() - used
     print(f"{figures.inputs:,} inputs in {wall_s:.0f} s, {cpu_s:.0f} s of processor time")
     print("\n".join(figures.report()), flush=True)

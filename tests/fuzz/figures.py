@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from cProfile import Profile
 from functools import cache
+from inspect import CO_OPTIMIZED
 from pathlib import Path
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 from unittest import mock
 
@@ -51,6 +53,8 @@ RENDERERS = (
     "output/render",
     "output/report",
 )
+ASKED_EACH = 50
+"""After so many inputs it is asked whether each reader and renderer was reached."""
 Arc = tuple[str, int, int]
 """A file, the line that ran, and the next one in the same call."""
 
@@ -65,39 +69,28 @@ class Figures:
         self.commands: Counter[str] = Counter()
         self.laws: Counter[str] = Counter()
         self.rules: Counter[str] = Counter()
-        self.codes: set[CodeType] = set()
-        self._drawn: set[tuple[str, str, int]] = set()
-
-    def is_new(self, drawn: Drawn) -> bool:
-        """Return whether a command of a trial is drawn with a seed for the first time, and count it as drawn.
-
-        Of one reader there may be one seed among hundreds, so that its first draw has to be watched.
-        """
-        key = (drawn.trial.command[0], drawn.family, hash(drawn.before))
-        if key in self._drawn:
-            return False
-        self._drawn.add(key)
-        return True
+        self._calls = Profile(builtins=False, subcalls=False)
+        self._all_reached = False
 
     @contextmanager
-    def watched(self, *, calls: bool = True) -> Iterator[None]:
-        """Count the rules that fire, and note the functions that are called."""
+    def watched(self) -> Iterator[None]:
+        """Count the rules that fire, and note the functions that are called until each reader and renderer was.
+
+        This takes three quarters of the time of an input again.
+        """
         finding = lint_run._finding
 
         def counted(rule: Any, *others: Any) -> Any:
             self.rules[rule.code] += 1
             return finding(rule, *others)
 
-        def called(frame: FrameType, _event: str, _argument: Any) -> None:
-            self.codes.add(frame.f_code)
-
-        before = sys.gettrace()
         with mock.patch.object(lint_run, "_finding", counted):
-            sys.settrace(called if calls else before)
+            if not self._all_reached:
+                self._calls.enable()
             try:
                 yield
             finally:
-                sys.settrace(before)
+                self._calls.disable()
 
     def count(self, drawn: Drawn, outcome: Outcome) -> None:
         """Count a trial, and whether it passed."""
@@ -109,6 +102,8 @@ class Figures:
         if passed(drawn, outcome):
             self.passed += 1
             self.passed_of[drawn.family] += 1
+        if not self._all_reached and self.inputs % ASKED_EACH == 0:
+            self._all_reached = not self.unreached(readers() | renderers())
 
     def report(self) -> Iterator[str]:
         """Yield lines with the figures."""
@@ -123,12 +118,26 @@ class Figures:
         silent = [code for code in RULES if code not in self.rules]
         fired = len(RULES) - len(silent)
         yield f"rules that fired: {fired} of {len(RULES)}, {100 * fired / len(RULES):.1f} %; not: {', '.join(silent)}"
-        called = {(code.co_filename, code.co_name) for code in self.codes if code.co_name != "<module>"}
         for what, wanted in (("readers", readers()), ("renderers", renderers())):
-            missing = [
-                name for name, (file, function) in wanted.items() if not _is_called(file, function, called)
-            ]
+            missing = self.unreached(wanted)
             yield f"{what} reached: {len(wanted) - len(missing)} of {len(wanted)}; not: {', '.join(missing) or 'none'}"
+
+    def unreached(self, wanted: Mapping[str, tuple[str, str]]) -> list[str]:
+        """Return the names of readers or renderers that no watched input has reached."""
+        called = self._called()
+        return [name for name, (file, function) in wanted.items() if not _is_called(file, function, called)]
+
+    def _called(self) -> set[tuple[str, str]]:
+        """Return the file and name of each function that was called; bodies of classes, and what has no name, are none.
+
+        These run when a module is imported, which reads and renders nothing.
+        """
+        codes = (entry.code for entry in self._calls.getstats())
+        return {
+            (code.co_filename, code.co_name)
+            for code in codes
+            if not isinstance(code, str) and code.co_flags & CO_OPTIMIZED and not code.co_name.startswith("<")
+        }
 
 
 def _is_called(file: str, function: str, called: set[tuple[str, str]]) -> bool:

@@ -11,7 +11,7 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from functools import cache, partial
 from pathlib import Path
@@ -186,26 +186,40 @@ class Stock:
     """All families, and the values that are exchanged between them."""
 
     def __init__(self, seed: int = 0, *, intents_drawn: int = 0, runs: bool = False) -> None:
-        self._families = [*_families(seed, intents_drawn)]
+        self.families = [*_families(seed, intents_drawn)]
         if runs:
-            self._families.append(
+            self.families.append(
                 Family("runs", 1.5, [cache(partial(_of_run, text)) for text in _small_intents()])
             )
         self._pool = _pool()
 
-    def drawn(self, chance: Random) -> Drawn:
-        """Return a trial of a seed that is changed."""
-        (family,) = chance.choices(self._families, [family.weight for family in self._families])
-        if family.name == "names":
-            return _hostile(chance)
-        seed = chance.choice(family.seeds)()
+    def draws(self, chance: Random) -> Iterator[Drawn]:
+        """Yield trials of seeds that are changed, without end.
+
+        The seeds of a family and the commands of a seed come in turn, each once before one comes again: of many
+        readers there is one seed among hundreds.
+        """
+        turns: dict[tuple[object, ...], Iterator[Any]] = {}
+
+        def next_of(them: Sequence[Any], *key: object) -> Any:
+            return next(turns.setdefault(key, _in_turn(them, chance)))
+
+        while True:
+            (family,) = chance.choices(self.families, [family.weight for family in self.families])
+            if family.name == "names":
+                yield _hostile(chance)
+                continue
+            seed = next_of(family.seeds, family.name)()
+            yield self._drawn(family, seed, next_of(seed.commands, family.name, tuple(seed.commands)), chance)
+
+    def _drawn(self, family: Family, seed: Seed, command: tuple[str, ...], chance: Random) -> Drawn:
         name = chance.choice((seed.name, *seed.others))
         files = seed.files
         before = files[name]
         raw = family.name == "bytes" or chance.random() < RAW
         files[name] = mutated(before, name, chance) if raw else _behind(name, before, self._pool, chance)
         words = {"FILE": seed.name, **seed.words}
-        command = tuple(words.get(word, word) for word in chance.choice(seed.commands))
+        command = tuple(words.get(word, word) for word in command)
         if "bases" in command:
             files["bases/leaf1/config_db.json"] = files[name]
         law = chance.choice(seed.laws) if seed.laws and not raw and chance.random() < WITH_LAW else ""
@@ -221,6 +235,12 @@ class Stock:
         if law == "agreement":
             files = _damaged(seed.files, chance)
         return Drawn(Trial(command, files, law), family.name, name, before, raw)
+
+
+def _in_turn(them: Sequence[Any], chance: Random) -> Iterator[Any]:
+    """Yield all of them in an order of chance, again and again."""
+    while True:
+        yield from chance.sample(them, len(them))
 
 
 def _behind(name: str, text: str, pool: Pool, chance: Random) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from lossless.ground.documents import load_text
+from tests.formats.reader_texts import FACTS
 from tests.fuzz import laws, trials
 from tests.fuzz.behind import Pool, changed_data
 from tests.fuzz.figures import Figures, arcs_of, branches, readers, renderers
@@ -43,8 +46,8 @@ def test_what_once_broke_a_command_does_not_any_more(file: Path) -> None:
 def test_changed_files_end_in_an_exit_code_of_ours_and_break_no_law(number: int, reference: Path) -> None:
     assert reference.is_dir(), "seeds are of the corpus too"
     chance = Random(number)
-    for _ in range(EXAMPLES):
-        trial = stock().drawn(chance).trial
+    for drawn in itertools.islice(stock().draws(chance), EXAMPLES):
+        trial = drawn.trial
         found = breakage(trial)
         assert found is None, f"{' '.join(trial.command)}\n{found.text}"
 
@@ -53,8 +56,7 @@ def test_changed_files_end_in_an_exit_code_of_ours_and_break_no_law(number: int,
 def test_most_changes_pass_validation_with_another_value_behind_it(reference: Path) -> None:
     assert reference.is_dir(), "seeds are of the corpus too"
     chance, figures = Random(0), Figures()
-    for _ in range(100):
-        drawn = stock().drawn(chance)
+    for drawn in itertools.islice(stock().draws(chance), 100):
         with figures.watched():
             outcome = outcome_of(drawn.trial)
         figures.count(drawn, outcome)
@@ -65,8 +67,28 @@ def test_most_changes_pass_validation_with_another_value_behind_it(reference: Pa
 
 def test_a_seed_draws_the_same_trials_again(reference: Path) -> None:
     assert reference.is_dir(), "seeds are of the corpus too"
-    one, other = ([stock().drawn(chance) for _ in range(50)] for chance in (Random(3), Random(3)))
+    one, other = ([*itertools.islice(stock().draws(Random(3)), 50)] for _ in range(2))
     assert one == other
+
+
+def test_each_seed_of_a_family_is_drawn_once_before_one_comes_again(reference: Path) -> None:
+    assert reference.is_dir(), "seeds are of the corpus too"
+    mine = copy.copy(stock())
+    mine.families = [family for family in stock().families if family.name == "facts"]
+    drawn = [each.before for each in itertools.islice(mine.draws(Random(5)), 2 * len(FACTS))]
+    assert len(set(drawn[: len(FACTS)])) == len(set(drawn)) == len({text.text for text in FACTS.values()})
+
+
+def test_what_runs_at_import_is_no_call() -> None:
+    figures, made = Figures(), {"made": ("made.py", "")}
+    names: dict[str, Any] = {}
+    at_import = "class A:\n    b = [c for c in (1,)]\nd = lambda: 1\ne = d()\ndef f(): pass\n"
+    with figures.watched():
+        exec(compile(at_import, "made.py", "exec"), names)
+    assert figures.unreached(made) == ["made"]
+    with figures.watched():
+        names["f"]()
+    assert figures.unreached(made) == []
 
 
 def test_every_reader_and_renderer_that_is_counted_is_a_file_with_functions() -> None:
