@@ -34,11 +34,13 @@ READERS = (
     "formats/switches/nxos/read",
     "formats/infiniband/read",
     "formats/importing/cabling",
+    "formats/inputs/patches.py",
     "formats/intent/load.py",
     "formats/intent/infiniband/document.py",
     "checks/lint/baseline.py",
     "checks/lint/configuration/reader.py",
     "checks/plan/plan.py",
+    "model/hardware/schema.py",
 )
 """Modules and folders that read files, beside the readers of captures and facts, which have names of their own."""
 RENDERERS = (
@@ -50,6 +52,7 @@ RENDERERS = (
     "formats/infiniband/from_model.py",
     "formats/telemetry",
     "formats/device_files",
+    "formats/importing/imported.py",
     "output/render",
     "output/report",
 )

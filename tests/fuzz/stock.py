@@ -30,14 +30,15 @@ from lossless.model.hardware.load import nic_names, switch_names
 from tests.checks.rules.recorded import bad_examples, scenarios, stated_examples
 from tests.checks.rules.snippets import Snippet
 from tests.conftest import REFERENCE
+from tests.formats.importing.cabling.test_cabled_topology import HOST, SHEET, TABLE, UPLINK
 from tests.formats.intent.subnet_texts import LISTED, TREE
 from tests.formats.reader_texts import CAPTURES, FACTS, MANAGERS
 from tests.fuzz.behind import Pool, changed_data, changed_lines, kind_of
 from tests.fuzz.laws import data_of
 from tests.fuzz.mutations import SCALARS, mutated
-from tests.fuzz.seeds import LARGEST_BYTES, seeds
+from tests.fuzz.seeds import CONFIGURATION, LARGEST_BYTES, seeds
 from tests.fuzz.trials import EDITOR, FORMATS, Seed, Trial, files_in, folder_of, run
-from tests.paths import EXAMPLES, RULE_BASES
+from tests.paths import EXAMPLES, ROOT, RULE_BASES
 from tests.redis_server import busy_switch
 from tests.strategies import intents
 from tests.trees import DAMAGES, SCOPES, TOPOLOGIES, damaged, ends, intent_of, tree
@@ -155,6 +156,18 @@ OF_RUN: tuple[tuple[str, ...], ...] = (
 )
 
 
+OF_CABLES: tuple[tuple[str, ...], ...] = (
+    ("topology", "leaf-spine.yaml", "--from", "FILE"),
+    ("topology", "leaf-spine.yaml", "--from", "FILE", "--format", "json"),
+    (
+        *("topology", "--from", "FILE", "-o", "cabled.yaml"),
+        *(word for tier in ("hosts=400G", "uplinks=800G") for word in ("--speed", tier)),
+        *(word for tier in ("hosts=3m", "uplinks=30m") for word in ("--cable", tier)),
+        *(word for role in ("leaf=leaf*", "spine=spine*", "host=[ghm]*") for word in ("--role", role)),
+    ),
+)
+
+
 OTHER_FORMS = ("avd.yml", "qos.yaml", "qos.dme.json")
 """Files of a rendered tree that say the same as another one of their switch."""
 
@@ -196,8 +209,8 @@ class Stock:
     def draws(self, chance: Random) -> Iterator[Drawn]:
         """Yield trials of seeds that are changed, without end.
 
-        The seeds of a family and the commands of a seed come in turn, each once before one comes again: of many
-        readers there is one seed among hundreds.
+        The seeds of a family, and the commands of its seeds that have the same, come in turn, each once before one
+        comes again: of many readers there is one seed among hundreds.
         """
         turns: dict[tuple[object, ...], Iterator[Any]] = {}
 
@@ -311,7 +324,8 @@ def _families(seed: int, drawn: int) -> list[Family]:
     single = [partial(_itself, each) for each in seeds()]
     examples = [cache(partial(_of_snippet, snippet)) for snippet in _examples()]
     scenes = [cache(partial(_of_network, scene.network)) for scene in scenarios()]
-    fabrics = [cache(partial(_of_intent, text)) for text in (*_small_intents(), *_drawn_intents(seed, drawn))]
+    small = (*_small_intents(), *_intents_of_other_nics(), *_drawn_intents(seed, drawn))
+    fabrics = [cache(partial(_of_intent, text)) for text in small]
     large = [cache(partial(_of_large, path)) for path in _large_intents()]
     trees = [
         *(cache(partial(_of_tree, topology)) for topology in TOPOLOGIES),
@@ -343,6 +357,10 @@ def _families(seed: int, drawn: int) -> list[Family]:
             [cache(partial(_of_subnet, text)) for text in (TREE, LISTED, _base("infiniband.yaml"))],
         ),
         Family("subnet managers", 1, [cache(partial(_of_manager, name)) for name in MANAGERS]),
+        Family("cables", 1, [cache(partial(_of_cables, *each)) for each in _cabling().items()]),
+        Family("configurations", 0.5, [_of_configuration]),
+        Family("patches", 0.5, [_of_patch]),
+        Family("profiles", 0.5, [partial(_of_profile, name) for name in PROFILES]),
         Family("names", 1, ()),
     ]
 
@@ -447,6 +465,14 @@ def _small_intents() -> list[str]:
         json.dumps({**load_text(_base("pair.yaml"), "pair.yaml").data, **released}, indent=1),
         *(INTENT.format(hardware=system.hardware) for system in SYSTEMS.values()),
     ]
+
+
+def _intents_of_other_nics() -> list[str]:
+    """Return intents of a NIC of each driver beside that of most intents, which has other files of hosts."""
+    # The interval of CNPs in that of the others is no parameter of theirs.
+    data = {**load_text(_base("pair.yaml"), "pair.yaml").data, "congestion_control": {"dcqcn": {}}}
+    nics = ("broadcom-thor-2", "amd-pollara-400")
+    return [json.dumps({**data, "hardware": {**data["hardware"], "nic": nic}}, indent=1) for nic in nics]
 
 
 def _drawn_intents(seed: int, count: int) -> list[str]:
@@ -679,10 +705,64 @@ def _of_capture(name: str, text: str) -> Seed:
 
 def _of_facts(name: str) -> Seed:
     beside = {"leaf-spine.yaml": _base("leaf-spine.yaml"), "leaf1/config_db.json": _base("leaf.json")}
+    laws = ("twice", "formats")
+    # In a folder, lint skips scripts.
+    if name == "script":
+        return Seed("host1/setup.sh", FACTS[name].text, FILE_LINTED, beside, laws=laws)
     commands = (*LINTED, ("lint", "FILE"), EDITOR, ("verify", "."))
-    return Seed(
-        "host1/node1.facts", FACTS[name].text + "==> end\n", commands, beside, laws=("twice", "formats")
+    return Seed("host1/node1.facts", FACTS[name].text + "==> end\n", commands, beside, laws=laws)
+
+
+def _cabling() -> dict[str, str]:
+    """Return cables in each form, by the name of its file."""
+    return {
+        "cables.csv": _base("cables.csv"),
+        "sheet.csv": SHEET,
+        "netbox.json": json.dumps([HOST, UPLINK]),
+        "leaf1.txt": TABLE,
+    }
+
+
+def _of_cables(name: str, text: str) -> Seed:
+    beside = {each: _base(each) for each in ("leaf-spine.yaml", "leaf.json")}
+    commands = (
+        (*OF_CABLES, ("import", "leaf.json", "--cabling", "FILE")) if name == "cables.csv" else OF_CABLES
     )
+    return Seed(name, text, commands, beside, laws=("twice",))
+
+
+PATCH = [
+    {"op": "replace", "path": "/PORT/Ethernet0/mtu", "value": "9000"},
+    {"op": "add", "path": "/PORT_QOS_MAP/Ethernet0/pfc_enable", "value": "3,4"},
+    {"op": "remove", "path": "/CABLE_LENGTH"},
+]
+
+
+def _of_patch() -> Seed:
+    """Return a patch for the updater of a switch, beside the configuration that it changes."""
+    commands = tuple(("lint", "leaf.json", "--patch", "FILE", "--format", form) for form in FORMATS[:3])
+    return Seed("patch.json", json.dumps(PATCH, indent=1), commands, {"leaf.json": _base("leaf.json")})
+
+
+PROFILES = ("nics/connectx-7.toml", "switches/nvidia-sn5600.toml")
+
+
+def _of_profile(name: str) -> Seed:
+    """Return a profile of a user's in place of ours, and an intent that names it."""
+    commands = (
+        *(("lint", "fabric.yaml", "--profiles", "own", "--format", form) for form in FORMATS[:3]),
+        ("render", "fabric.yaml", "-o", "out", "--profiles", "own"),
+        ("headroom", "fabric.yaml", "--profiles", "own", "-v"),
+        ("profiles", "--profiles", "own"),
+    )
+    text = (ROOT / "profiles" / name).read_text()
+    return Seed(f"own/{name}", text, commands, {"fabric.yaml": _base("pair.yaml")}, laws=("twice",))
+
+
+def _of_configuration() -> Seed:
+    """Return the configuration of lint beside the files that it is for."""
+    beside = {each: _base(each) for each in ("leaf-spine.yaml", "leaf.json")}
+    return Seed("lossless.toml", CONFIGURATION, LINTED, beside, laws=("twice", "formats"))
 
 
 def _of_subnet(text: str) -> Seed:

@@ -79,6 +79,20 @@ def test_each_seed_of_a_family_is_drawn_once_before_one_comes_again(reference: P
     assert len(set(drawn[: len(FACTS)])) == len(set(drawn)) == len({text.text for text in FACTS.values()})
 
 
+def test_every_form_of_captures_and_facts_is_read_from_its_seed(reference: Path) -> None:
+    assert reference.is_dir(), "seeds are of the corpus too"
+    figures = Figures()
+    for family in stock().families:
+        for made in family.seeds if family.name in ("captures", "facts") else ():
+            seed = made()
+            command = tuple(seed.name if word == "FILE" else word for word in seed.commands[0])
+            with figures.watched():
+                outcome_of(Trial(command, seed.files))
+    forms = {name: place for name, place in readers().items() if place[1]}
+    assert len(forms) > 60
+    assert figures.unreached(forms) == []
+
+
 def test_what_runs_at_import_is_no_call() -> None:
     figures, made = Figures(), {"made": ("made.py", "")}
     names: dict[str, Any] = {}
