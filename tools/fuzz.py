@@ -4,12 +4,12 @@
 
 Most files are sound ones of which values are changed behind validation, some are changed as bytes are. A run ends
 after so many inputs or seconds, whichever comes first, once for each seed; its figures are printed: the share of inputs
-that passed validation with a changed value, the rules that fired, the readers and renderers that ran.
+that passed validation with a changed value, the rules that fired, the readers and renderers that ran, what broke.
 ``--branches`` traces so many of the inputs once more, changed and unchanged, and compares the branches.
 
-Each breakage is printed once, with its traceback or the law, after the files were made as small as still break the
-same. With ``--keep`` it is written to ``tests/fuzz/found``, whose files the tests run. The exit code is 1 where
-anything broke.
+Each breakage is printed once, with its command, its traceback or the law, and its files, which are made as small as
+still break the same. With ``--keep`` it is written to ``tests/fuzz/found``, whose files the tests run. The exit code is
+1 where anything broke.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from tests.fuzz.trials import Breakage, Trial, checked, minimised, outcome_of  #
 SLOWEST_S = 10.0
 """Processor time after which an input is named as slow, with its law."""
 MINIMISED_S = 120.0
+SHOWN = 2_000
+"""Characters of a file that are printed with what broke by it; what is kept is whole."""
 
 
 def main() -> int:
@@ -74,6 +76,7 @@ def _run(seed: int, options: argparse.Namespace, broken: dict[tuple[str, str], B
         if took_s > SLOWEST_S:
             print(f"{' '.join(drawn.trial.command)}: {took_s:.0f} s of processor time", flush=True)
             _keep(drawn.trial, f"slow-{seed}-{figures.inputs}", options.keep)
+        figures.broken += found is not None
         if found is not None and found.cause not in broken:
             broken[found.cause] = found
             _report(drawn.trial, found, options.keep)
@@ -116,6 +119,8 @@ def _report(trial: Trial, found: Breakage, keep: bool) -> None:
         .replace(" ", "-")
         .replace("/", "-")[:80]
     )
+    for file, text in small.files.items():
+        print(f"--- {file}\n{text[:SHOWN]}{'' if len(text) <= SHOWN else ' ...'}", flush=True)
     _keep(small, name, keep)
 
 
@@ -124,6 +129,7 @@ def _keep(trial: Trial, name: str, keep: bool) -> None:
         file = ROOT / "tests" / "fuzz" / "found" / f"{name}.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(trial._asdict(), indent=2) + "\n")
+        print(f"kept in {file.relative_to(ROOT)}", flush=True)
 
 
 if __name__ == "__main__":

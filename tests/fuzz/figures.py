@@ -66,7 +66,7 @@ class Figures:
     """What is counted of a run."""
 
     def __init__(self) -> None:
-        self.inputs = self.passed = self.raw = 0
+        self.inputs = self.passed = self.raw = self.broken = 0
         self.families: Counter[str] = Counter()
         self.passed_of: Counter[str] = Counter()
         self.commands: Counter[str] = Counter()
@@ -124,6 +124,7 @@ class Figures:
         for what, wanted in (("readers", readers()), ("renderers", renderers())):
             missing = self.unreached(wanted)
             yield f"{what} reached: {len(wanted) - len(missing)} of {len(wanted)}; not: {', '.join(missing) or 'none'}"
+        yield f"inputs that broke a command or a law: {self.broken:,}"
 
     def unreached(self, wanted: Mapping[str, tuple[str, str]]) -> list[str]:
         """Return the names of readers or renderers that no watched input has reached."""
