@@ -3,7 +3,8 @@
 Of the log: how often it contains each error, when first and last, and on which paths.
 
 ``Mar 11 19:32:26 717944 [EC430700] 0x01 -> log_send_error: ERR 5411: DR SMP Send completed with error``: the year is
-not logged; lines that are indented continue the one before. Source: linux-rdma/opensm osm_log.c (osm_log).
+not logged; lines that are indented continue the one before. A line whose day or time does not exist is not read as one.
+Source: linux-rdma/opensm osm_log.c (osm_log).
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedSection
     from lossless.model.fabric.state import Identity, StateItems
 
+_DAY = (
+    r"(?:(?:Jan|Mar|May|Jul|Aug|Oct|Dec) (?:[ 0][1-9]|[12][0-9]|3[01])"
+    r"|(?:Apr|Jun|Sep|Nov) (?:[ 0][1-9]|[12][0-9]|30)|Feb (?:[ 0][1-9]|[12][0-9]))"
+)
 _LINE = re.compile(
-    r"\s*([A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}) ([0-9]{6}) "
+    rf"\s*({_DAY} (?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]) ([0-9]{{6}}) "
     r"\[[0-9A-Fa-f]{1,16}\] 0x[0-9A-Fa-f]{2} -> (.*)"
 )
 _ERROR = re.compile(r"(\w+): ERR ([0-9A-F]{4}): (.*)")

@@ -229,6 +229,15 @@ def test_errors_of_opensm_are_counted_with_the_first_and_the_last() -> None:
     assert value(captures, "errors_of_attribute", attribute="3120 SMInfo") == 1
 
 
+@pytest.mark.parametrize("time", ["Feb 30 19:31:26", "Mrz 11 19:31:26", "Mar 11 38:34:56", "Mar 11 19:60:26"])
+def test_a_line_of_opensm_at_a_time_that_does_not_exist_is_not_counted(time: str) -> None:
+    odd = LOG.replace("Mar 11 19:33:26", time)
+    assert odd != LOG
+    captures = subnet_captures(odd)
+    assert value(captures, "count", error="5411") == 1
+    assert value(captures, "last_logged", error="5411") == "Mar 11 19:30:26.717944"
+
+
 def test_counters_of_ufm_have_the_names_of_all_others() -> None:
     row = {
         "port_guid": "0x1",
