@@ -205,6 +205,15 @@ class TestMaps:
         found = only(device({"TC_TO_DSCP_MAP": {"AZURE": {"3": "64"}}}), "SWS002")
         assert (found.severity, found.origin.path) == ("error", ("TC_TO_DSCP_MAP", "AZURE", "3"))
 
+    def test_entries_are_named_in_the_order_of_their_numbers_whatever_that_of_the_file(self) -> None:
+        found = only(device({"TC_TO_DSCP_MAP": {"AZURE": {"10": "64", "6": "64", "5": "64"}}}), "SWS002")
+        assert found.data["entries"] == ["5", "6", "10"]
+        assert found.origin.path == ("TC_TO_DSCP_MAP", "AZURE", "5")
+
+    def test_dscps_of_a_tc_without_a_queue_are_named_in_their_order(self) -> None:
+        patch = {"DSCP_TO_TC_MAP": {"OTHER": {"12": "9", "11": "9"}}}
+        assert only(device(patch), "SWS002").data["dscps"] == ["11", "12"]
+
     def test_a_queue_of_8_is_a_guess(self) -> None:
         found = only(device({"TC_TO_QUEUE_MAP": {"AZURE": {"7": "8"}}}), "SWS002")
         assert (found.severity, found.confidence) == ("warning", "medium")

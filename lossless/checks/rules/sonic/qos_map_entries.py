@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.sonic.fields import is_canonical
 from lossless.formats.sonic.read.tables import read_number
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -58,15 +59,22 @@ class QosMapEntry(NamedTuple):
 
 
 def odd_entries(device: Device) -> Iterator[QosMapEntry]:
-    """Yield the entries of all QoS maps that are not written as a number in range to a number in range."""
+    """Yield the entries of all QoS maps that are not written as a number in range to a number in range.
+
+    Those of a row come in the order of their numbers: in which order a file writes them makes no difference.
+    """
     for table, kind in KINDS.items():
         for row in device.tables.written(table).values():
             fields = row.fields
             if not _is_plain(fields, kind):
-                for source_text, target_text in fields.items():
+                for source_text, target_text in sorted(fields.items(), key=_in_numeric_order):
                     entry = _entry(table, row, source_text, target_text)
                     if _is_odd(entry):
                         yield entry
+
+
+def _in_numeric_order(field: tuple[str, str]) -> tuple[object, ...]:
+    return natural_key(field[0])
 
 
 def _is_plain(fields: Mapping[str, str], kind: MapKind) -> bool:

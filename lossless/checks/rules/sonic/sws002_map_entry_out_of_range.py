@@ -50,6 +50,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
     """Yield a violation per TC from 8 to 15 without a queue; a TC with one is not checked: the model ends at 7."""
     queued = {tc for queues in device.tables.table("TC_TO_QUEUE_MAP").values() for tc in queues.fields}
     for tc in sorted(_BEYOND.intersection(row.fields.values())):
-        dscps = [dscp for dscp, target in row.fields.items() if target == tc]
+        dscps = sorted((dscp for dscp, target in row.fields.items() if target == tc), key=natural_key)
         if tc in queued or not queued:
             yield MissingInput(
                 f"DSCP_TO_TC_MAP {row.key} uses TC {tc}, beyond the priorities of PFC", len(dscps)
