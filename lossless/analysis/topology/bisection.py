@@ -1,13 +1,13 @@
 """Capacity of a fabric: by tier, complete and with failures; across its bisection; and for each GPU.
 
 The bisection bandwidth is the rate, one way, at which one half of the hosts can send to the other. The halves are
-reported: hosts with links to the same switches are kept together, in the order of the fabric, cut where both sides
-have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails or of two
-planes can have, the first half of them sends to the others. Halves of whole islands (groups of a dragonfly+, pods of a
-tree) count where less passes between them. The bandwidth is the maximum flow from one half to the
-other over the explicit links (Dinic's algorithm), as if traffic were sprayed perfectly; so no routing exceeds it. With
-few groups of hosts all halves are tried, and where groups have the same links to the same switches all halves are
-identical: then it is the least bandwidth of all halves, else that of the reported halves.
+reported: hosts with links to the same switches are kept together, in the order of their switches' names, cut where both
+sides have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails or of
+two planes can have, the first half of them sends to the others. Halves of whole islands (groups of a dragonfly+, pods
+of a tree) count where less passes between them. The bandwidth is the maximum flow from one half to the other over the
+explicit links (Dinic's algorithm), as if traffic were sprayed perfectly; so no routing exceeds it. With few groups of
+hosts all halves are tried, and where groups have the same links to the same switches all halves are identical: then it
+is the least bandwidth of all halves, else that of the reported halves.
 
 Bandwidth that remains above a switch when links or switches fail is that of the worst case, by its own links. Elements
 out of service are removed first; where identical switches have lost different links, the worst of them counts.
@@ -20,7 +20,7 @@ from collections import Counter
 from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.findings import grouped, natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier
 
@@ -85,11 +85,19 @@ def bisection(links: Iterable[Link]) -> Bisection | None:
 
 
 def _groups(hosts: Mapping[str, Mapping[str, int]], part_of: Mapping[str, str]) -> tuple[_Group, ...]:
-    """Return the hosts with links to the same parts of the fabric as groups; ``part_of`` is the part of a switch."""
+    """Return the hosts with links to the same parts of the fabric as groups; ``part_of`` is the part of a switch.
+
+    They are in the order of the names of their parts: of several halves with the least bandwidth the first counts, and
+    which that is may not depend on the order in which a file lists hosts.
+    """
     together: dict[frozenset[str], list[str]] = {}
     for name, own in hosts.items():
         together.setdefault(frozenset(part_of[switch] for switch in own), []).append(name)
-    return tuple(_Group(tuple(names), _added(hosts[name] for name in names)) for names in together.values())
+    in_order = sorted(together, key=lambda parts: sorted(map(natural_key, parts)))
+    return tuple(
+        _Group(tuple(names), _added(hosts[name] for name in names))
+        for names in (together[parts] for parts in in_order)
+    )
 
 
 def _islands(hosts: Mapping[str, Mapping[str, int]], between: Graph) -> dict[str, str]:

@@ -57,6 +57,13 @@ def test_a_ring_is_cut_in_two_places(switches: int) -> None:
     assert (found.bps, found.least) == (1600 * G, switches <= 10)
 
 
+def test_of_halves_that_are_equally_weak_the_same_are_reported_in_any_order_of_links() -> None:
+    forward, back = bisection(ring(4)), bisection(ring(4)[::-1])
+    assert forward is not None
+    assert back is not None
+    assert (forward.a, forward.b) == (back.a, back.b) == (("s0", "s1"), ("s2", "s3"))
+
+
 def test_a_torus_of_two_dimensions_is_cut_across() -> None:
     size = 4
     wires = [link for x in range(size) for y in range(size) for link in hosts(f"{x}{y}", 8)]
