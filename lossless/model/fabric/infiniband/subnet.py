@@ -17,7 +17,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 from lossless.ground.basics.files import data_dir
-from lossless.ground.basics.findings import Origin, grouped
+from lossless.ground.basics.findings import Origin, grouped, natural_key
 from lossless.ground.basics.records import NamedTuple, Provenance, Unknown
 from lossless.model.hardware.load import read_profile
 
@@ -73,11 +73,16 @@ def _vls(text: str | None) -> tuple[int, ...] | None:
 
 
 def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
-    """Return the users of each used SL from 0 to 15: declared levels and partitions, as text, each with its origin."""
+    """Return the users of each used SL from 0 to 15 in order: declared levels and partitions, as text, with origins.
+
+    Levels of one SL are in the order of their names, whatever that of a file.
+    """
     parts = () if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
-    used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
+    levels = sorted(subnet.qos.levels, key=lambda level: natural_key(level.name))
+    used = [(level.sl, (f"level {level.name}", level.origin)) for level in levels]
     used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
-    return {sl: users for sl, users in grouped(used).items() if 0 <= sl <= 15}
+    users_of = grouped(used)
+    return {sl: users_of[sl] for sl in range(16) if sl in users_of}
 
 
 def job_level(subnet: Subnet) -> int | None:
