@@ -31,8 +31,12 @@ CHAIN = frozenset(
     }
 )
 """Rules whose errors break a path on which their rows count."""
-BUFFERS = ("BUF", "WD", "SWS005", "SWS011", "SWS018", "SCM008", "CFG007", "PFC005")
-"""Families and rules that speak of what closed forms compute: headroom, pools, and what ends a storm."""
+BUFFERS = ("BUF", "WD", "SWS005", "SWS011", "SWS018", "SCM008", "CFG007", "PFC005", "CLS001")
+"""Families and rules that speak of what closed forms compute: headroom, pools, and what ends a storm.
+
+CLS001 too: where a map leaves the priority of the DSCP without traffic, closed forms still count the group that its
+pauses are for, and PFC005 has nothing to say of it.
+"""
 _INGRESS = frozenset(
     {
         "DSCP_TO_TC_MAP",

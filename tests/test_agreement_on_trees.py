@@ -92,6 +92,15 @@ def test_commands_agree_on_a_damaged_tree(damage: str, tmp_path: Path) -> None:
         assert broken_laws(damage_to(tree(topology), damage, *case), tmp_path) == [], case
 
 
+def test_commands_agree_where_the_dscp_leaves_the_priority_whose_pauses_are_for_another_group(
+    tmp_path: Path,
+) -> None:
+    made = tree("two tiers")
+    for damage in ("DSCP 26 to TC 4", "group 3 pauses 4"):
+        damage_to(made, damage, "spine2", "all")
+    assert broken_laws(made, tmp_path) == []
+
+
 @pytest.mark.laws
 @settings(max_examples=25)
 @given(st.sampled_from([*TOPOLOGIES]), st.lists(DRAWN, min_size=1, max_size=2))
