@@ -33,6 +33,7 @@ from lossless.ground.documents import load_text
 from lossless.ground.documents.text import Document, ValuePlace
 from lossless.model.fabric.cluster import priorities_of_flags
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
+from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -102,7 +103,7 @@ def _classes(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFa
     tcs, percent, tsa = data.get("prio_tc"), data.get("tc_bw"), data.get("tc_tsa")
     if not (_are_numbers(tcs, 8) and _are_numbers(percent, 8) and isinstance(tsa, list)):
         return
-    if len(tsa) == 8 and all(word in _TSA for word in tsa):
+    if len(tsa) == 8 and all(word in _TSA for word in tsa) and {*tcs} <= {*PRIORITIES}:
         yield HostFact(scope, "ets", Ets(tuple(tcs), tuple(tsa), tuple(percent)), (title, "tc_tsa"))
 
 

@@ -117,7 +117,7 @@ def _buffers(section: Section) -> Iterator[HostFact]:
 
 
 def _shares(section: Section) -> Iterator[HostFact]:
-    """Yield the ETS shares where every priority is listed under a TC."""
+    """Yield the ETS shares where every priority is listed under a TC from 0 to 7."""
     tsa: dict[int, Tsa] = {}
     percent: dict[int, int] = {}
     priorities: dict[int, int] = {}
@@ -129,7 +129,7 @@ def _shares(section: Section) -> Iterator[HostFact]:
             percent[tc] = int(match[3] or 0)
         elif tc is not None and (match := _PRIORITY.match(line.text)):
             priorities[int(match[1])] = tc
-    if first is not None and len(priorities) == 8:
+    if first is not None and len(priorities) == 8 and {*priorities.values()} <= {*PRIORITIES}:
         # Less than what dcb says: how TCs without a priority are chosen is not printed.
         yield _said(section, "ets", _ets(priorities, tsa, percent), first)._replace(rank=1)
 

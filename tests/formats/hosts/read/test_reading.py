@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,15 @@ class TestMlnxQos:
         )
         short = printed.MLNX_QOS.replace("\t priority:  6\n", "")
         assert qos_of(short).ets is UNKNOWN
+
+    def test_shares_of_a_tc_above_7_which_no_nic_has_are_unknown(self) -> None:
+        assert qos_of(printed.MLNX_QOS.replace("tc: 6 ", "tc: 8 ")).ets is UNKNOWN
+        ets = json.loads(printed.DCB_ETS)
+        assert (
+            qos_of(f"{SNAPSHOT}==> dcb -j ets show dev eth2\n{json.dumps(ets)}\n==> end\n").ets is not UNKNOWN
+        )
+        ets["prio_tc"][3] = 8
+        assert qos_of(f"{SNAPSHOT}==> dcb -j ets show dev eth2\n{json.dumps(ets)}\n==> end\n").ets is UNKNOWN
 
     def test_what_it_does_not_print_is_not_known(self) -> None:
         assert (self.qos.mtu_bytes, self.qos.traffic_class, self.qos.dcqcn.enabled) == (UNKNOWN,) * 3
