@@ -18,6 +18,7 @@ import argparse
 import json
 import logging
 import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -113,12 +114,7 @@ def _compared(traced: list[Drawn]) -> str:
 def _report(trial: Trial, found: Breakage, keep: bool) -> None:
     print(f"lossless {' '.join(trial.command)}\n{found.text}", flush=True)
     small = minimised(trial, found.cause, MINIMISED_S)
-    name = (
-        f"{found.kind}-{found.place}".replace(":", "-")
-        .replace(".py", "")
-        .replace(" ", "-")
-        .replace("/", "-")[:80]
-    )
+    name = re.sub(r"[^\w-]+", "-", f"{found.kind}-{found.place}".replace(".py", ""))[:80]
     for file, text in small.files.items():
         print(f"--- {file}\n{text[:SHOWN]}{'' if len(text) <= SHOWN else ' ...'}", flush=True)
     _keep(small, name, keep)

@@ -12,7 +12,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, partial
 from pathlib import Path
 from random import Random
@@ -608,7 +608,8 @@ def _is_sonic(text: str) -> bool:
 
 def warmed_up() -> None:
     """Run traffic once: what is compiled for it the first time takes longer than any command may."""
-    with folder_of({"fabric.yaml": _base("pair.yaml")}), redirect_stdout(io.StringIO()):
+    said = io.StringIO()
+    with folder_of({"fabric.yaml": _base("pair.yaml")}), redirect_stdout(said), redirect_stderr(said):
         main(["simulate", "fabric.yaml", *_NICS, "--quiet", "--format", "json", "--plots", "plots"])
 
 
