@@ -189,6 +189,14 @@ def test_partitions_alone_keep_their_order_where_the_law_of_order_changes_that_o
     }
 
 
+def test_comments_that_data_have_no_place_for_do_not_break_the_law_of_order() -> None:
+    comment = "classes:\n  # lossless: ignore[WD001] -- no watchdog yet\n"
+    silent = beside()["leaf-spine.yaml"].replace("classes:\n", comment)
+    trial = Trial(("lint", "."), {"fabric.yaml": silent})
+    assert "SUP001" in {code for code, *_ in said(trial.files) or {}}
+    assert LAWS["order"](trial, outcome_of(trial)) is None
+
+
 def test_rows_that_only_one_form_has_break_the_law_of_forms(monkeypatch: pytest.MonkeyPatch) -> None:
     made = {f"{name}/config_db.json": json.dumps(rows) for name, rows in tree("two tiers").items()}
     trial = Trial(("lint", "."), made)
