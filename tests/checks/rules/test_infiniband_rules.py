@@ -351,6 +351,11 @@ def test_a_command_line_may_turn_on_what_a_file_says_nothing_of() -> None:
     assert finding.severity == "warning"
 
 
+def test_options_without_qos_are_named_in_the_order_of_their_names() -> None:
+    finding = only("IB028", *conf("qos FALSE\nqos_sl2vl 0,1\nqos_high_limit 4\n"))
+    assert finding.data["lost"] == ["qos_high_limit", "qos_sl2vl"]
+
+
 def test_a_misspelled_qos_is_one_finding_and_not_three() -> None:
     assert said(*conf("routing_engine dfsssp\nqos yes\nqos_high_limit 4\n")) == {"IB016": "error"}
 

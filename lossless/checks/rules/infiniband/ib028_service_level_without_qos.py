@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, qos_untold, set_to
+from lossless.ground.basics.findings import natural_key
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.infiniband.subnet import option, taken
 
@@ -81,15 +82,19 @@ def check(subnet: Subnet) -> Results:
 
 
 def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
-    """Return the names of the stated settings that have an effect with QoS alone, and their origins."""
-    levels = [(f"the level {level.name}", level.origin) for level in subnet.qos.levels]
+    """Return the names of the stated settings that have an effect with QoS alone, and their origins.
+
+    Levels and options are in the order of their names, whatever that of a file.
+    """
+    declared = sorted(subnet.qos.levels, key=lambda level: natural_key(level.name))
+    levels = [(f"the level {level.name}", level.origin) for level in declared]
     sls = [
         (f"the SL of {partition.name or 'a partition'}", partition.origin)
         for partition in partitions(subnet) or ()
         if partition.sl
     ]
-    stated = [(setting.key, setting.origin) for setting in subnet.options if _is_stated(setting)]
-    return levels + sls + stated
+    options = sorted(filter(_is_stated, subnet.options), key=lambda setting: setting.key)
+    return levels + sls + [(setting.key, setting.origin) for setting in options]
 
 
 def _is_stated(setting: ManagerSetting) -> bool:
