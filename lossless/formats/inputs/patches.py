@@ -100,7 +100,7 @@ def _mistakes(patch: PatchFile, index: int, item: Any) -> Iterator[Problem]:
         yield patch.problem(index, "not an operation: expected an object with op and path")
         return
     op = item.get("op")
-    if op not in _NEEDED:
+    if not isinstance(op, str) or op not in _NEEDED:
         hint = suggestion(op, tuple(_NEEDED), most=None) if isinstance(op, str) else ""
         yield patch.problem(index, f"op is {op!r}{hint or f'; expected one of {joined(_NEEDED)}'}", "op")
         return
@@ -116,8 +116,10 @@ def _mistakes(patch: PatchFile, index: int, item: Any) -> Iterator[Problem]:
 
 def _mistakes_of_path(patch: PatchFile, index: int, name: str, pointer: Any) -> Iterator[Problem]:
     try:
-        names = parts(pointer)
-    except (ValueError, AttributeError):
+        names = parts(pointer) if isinstance(pointer, str) else None
+    except ValueError:
+        names = None
+    if names is None:
         yield patch.problem(index, f"{pointer!r} is no JSON pointer, as in /PORT/Ethernet0/mtu", name)
         return
     if not _split(pointer)[1].strip("/"):
@@ -134,7 +136,7 @@ def _split(pointer: str) -> tuple[str, str]:
 def _scoped(index: int, item: Mapping[str, Any]) -> PatchOperation:
     scope, path = _split(item["path"])
     own = {**item, "path": path}
-    if "from" in item:
+    if isinstance(item.get("from"), str):
         own["from"] = _split(item["from"])[1]
     return PatchOperation(index, scope, own)
 

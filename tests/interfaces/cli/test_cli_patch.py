@@ -127,6 +127,8 @@ def test_without_a_release_the_updaters_own_rules_are_not_checked(site: Cli) -> 
         ('[\n{"op": "replce", "path": "/PORT"}]', "2:8: op is 'replce'; did you mean replace?"),
         ('[\n{"op": "add", "path": "/PORT/Ethernet4/mtu"}]', "2:1: add has no value"),
         ('[\n{"op": "remove", "path": "PORT"}]', "2:26: 'PORT' is no JSON pointer"),
+        ('[\n{"op": {"": ""}, "path": "/PORT"}]', "2:8: op is {'': ''}; expected one of"),
+        ('[\n{"op": "remove", "path": []}]', "2:26: [] is no JSON pointer"),
         ('[\n{"op": "remove", "path": ""}]', "2:26: a patch changes tables, rows and fields"),
         ('[\n{"op": "remove", "path": "/asic0/PORT"}]', "2:26: no configuration of asic0 is given"),
         ("[\n3]", "2:1: not an operation"),
@@ -140,6 +142,24 @@ def test_what_is_no_patch_of_this_configuration_is_located(text: str, message: s
     assert ran.code == 2
     assert "patch.json:" in ran.err
     assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [
+        ("/PORT", "x", "a table is an object of rows"),
+        ("/PORT", 5, "a table is an object of rows"),
+        ("/DEVICE_METADATA", [{}], "a table is an object of rows"),
+        ("/PORT/Ethernet4", "x", "a row is an object of fields"),
+        ("/PORT/Ethernet4", None, "a row is an object of fields"),
+        ("/PORT/Ethernet4", [{}], "a row is an object of fields"),
+    ],
+)
+def test_a_table_or_row_that_is_none_is_refused(path: str, value: object, said: str, site: Cli) -> None:
+    patch({"op": "add", "path": path, "value": value})
+    (answer,) = answered(site)["patch"]
+    assert not answer["accepted"]
+    assert said in json.dumps(answer)
 
 
 def asic(number: int) -> dict[str, Any]:

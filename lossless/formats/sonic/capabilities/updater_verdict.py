@@ -84,6 +84,8 @@ def patch_verdict(
     except PatchDoesNotApply as error:
         path = tuple(error.path.split("/")[1:])
         return PatchVerdict("patch", (UpdateRefusal(error.op, path, str(error)),))
+    if misshapen := tuple(_misshapen(target)):
+        return PatchVerdict("target-yang", misshapen, target)
     stages: tuple[tuple[Stage, Iterator[UpdateRefusal]], ...] = (
         ("field-operation", field_refusals(running, target, device) if device else iter(())),
         ("empty-table", _empty_tables(target)),
@@ -96,6 +98,17 @@ def patch_verdict(
         if refused:
             return PatchVerdict(stage, refused, target)
     return PatchVerdict(None, (), target, ports_down(running, target), emptied_rows(running, target))
+
+
+def _misshapen(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield the tables that are no objects of rows, and the rows that are no objects of fields."""
+    for table, rows in target.items():
+        if rows is not None and not isinstance(rows, dict):
+            yield UpdateRefusal("check", (table,), "a table is an object of rows")
+            continue
+        for key, row in (rows or {}).items():
+            if not isinstance(row, dict):
+                yield UpdateRefusal("check", (table, key), "a row is an object of fields")
 
 
 def field_refusals(

@@ -445,7 +445,7 @@ def _table(table: str, running: Mapping[str, Any], target: Mapping[str, Any]) ->
     if not after:
         if before:
             yield Operation("remove", (table,))
-    elif not isinstance(before, dict) or not before:
+    elif not isinstance(before, dict) or not before or not isinstance(after, dict):
         yield Operation("add", (table,), after)
     else:
         for key in before:
