@@ -106,8 +106,8 @@ def _compared(traced: list[Drawn]) -> str:
     changed = arcs_of([drawn.trial._replace(law="") for drawn in traced])
     both = branches(unchanged | changed)
     return (
-        f"branches of {len(traced)} inputs: {len(both & changed):,} taken, {len(both & unchanged):,} by their seeds "
-        f"unchanged, {len(both & changed - unchanged):,} by no seed"
+        f"branches of {len(traced)} inputs: {len(both & changed):,} taken, {len(both & unchanged):,} by the same with "
+        f"their files unchanged; {len(both & changed - unchanged):,} by the changed alone, together {len(both):,}"
     )
 
 
