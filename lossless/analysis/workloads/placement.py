@@ -15,6 +15,7 @@ from lossless.analysis.topology.bisection import bisection
 from lossless.analysis.workloads.collectives import Demand, bus_factor, demand, egress_bytes
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.cluster import ALGORITHMS
 from lossless.model.fabric.model import Tier, known_tier
 from lossless.model.fabric.view import View
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.model.fabric.cluster import Algorithm, Collective, Workload
+    from lossless.model.fabric.hosts import ManagedFabric
     from lossless.model.fabric.model import Fabric, Link
 
 
@@ -86,7 +88,8 @@ class GpuPlacement(NamedTuple):
     """GPUs in the order of hosts. ``rate_bps`` is the NIC bandwidth per GPU, one way, of the host with the least.
 
     ``nic_ports`` is the number of NIC ports per GPU of the host with the fewest; below 1 if several GPUs share one.
-    ``stated``: the intent declares how many GPUs a host has.
+    ``stated``: the intent declares how many GPUs a host has. ``cloud``: hosts are machines of a cloud, whose switches
+    are unknown.
     """
 
     gpus: int
@@ -99,14 +102,18 @@ class GpuPlacement(NamedTuple):
     tiers: tuple[FabricCut, ...]
     assumed: tuple[str, ...]
     stated: bool = True
+    cloud: bool = False
 
 
 def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
     """Return the placement of the first ``gpus`` of a fabric, in the order of its hosts; of all if no number is given.
 
     Raises:
-        ScenarioError: a fabric without hosts, or a request for no GPU, for more than it has, or over ``MOST_GPUS``.
+        ScenarioError: a fabric without hosts, or a request for no GPU, for more than it has, or over ``MOST_GPUS``; of
+            machines of a cloud, an unknown type or number.
     """
+    if fabric.managed is not None:
+        return _on_machines(fabric, fabric.managed, gpus)
     links = _host_links(fabric)
     if not links:
         raise ScenarioError("the fabric has no hosts with links; a workload needs GPUs to run on")
@@ -119,10 +126,7 @@ def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
     if gpus is not None and not 0 < gpus <= total:
         raise ScenarioError(f"{gpus:,} GPUs are asked for; the fabric has {total:,}")
     count = total if gpus is None else gpus
-    if count > MOST_GPUS:
-        raise ScenarioError(
-            f"{count:,} GPUs are more than the {MOST_GPUS:,} that are counted one by one; name fewer"
-        )
+    _require_countable(count)
     domain, inside_bps = _domain(fabric, count)
     lanes, same_leaf = _leaves(list(islice(_ports(fabric, per_host), count)))
     if len(lanes) > 1:
@@ -142,6 +146,57 @@ def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
         tiers=_tiers(fabric, lanes, links, per_host),
         assumed=assumed,
         stated=fabric.cluster is not None,
+    )
+
+
+def _require_countable(gpus: int) -> None:
+    if gpus > MOST_GPUS:
+        raise ScenarioError(
+            f"{gpus:,} GPUs are more than the {MOST_GPUS:,} that are counted one by one; name fewer"
+        )
+
+
+def _on_machines(fabric: Fabric, managed: ManagedFabric, gpus: int | None) -> GpuPlacement:
+    """Return the placement of GPUs on machines of a cloud, by their NICs and domains; no network is known beyond them.
+
+    Raises:
+        ScenarioError: no machine type or no number of GPUs is declared, or fewer or more GPUs are declared.
+    """
+    machine, cluster = managed.machine, fabric.cluster
+    if machine is None:
+        raise ScenarioError("how fast GPUs send depends on the type of the machines; state machine")
+    total = cluster.gpus if cluster is not None else None
+    count = total if gpus is None else gpus
+    if count is None:
+        raise ScenarioError(
+            "the intent does not state how many GPUs there are; state cluster.gpus, or --gpus"
+        )
+    if not 0 < count <= (total or count):
+        raise ScenarioError(f"{count:,} GPUs are asked for; the cluster has {total:,}")
+    _require_countable(count)
+    joined = cluster.scale_up if cluster is not None else None
+    domain, inside_bps = (
+        (machine.domain_gpus, machine.inside_bps) if joined is None else (joined.domain_gpus, joined.rate_bps)
+    )
+    each, together = format_capacity(machine.nic_bps), format_capacity(machine.rate_bps)
+    assumed = [
+        f"{machine.name}: {machine.gpus} {machine.gpu}, {machine.nics} NICs of {each} for them, {together} "
+        f"one way; {machine.source}",
+        "the provider's network carries all that these NICs send: its capacity is unknown",
+    ]
+    if inside_bps is None:
+        assumed.append(f"what joins {machine.gpu} in a machine takes no time: its rate one way is unknown")
+    return GpuPlacement(
+        gpus=count,
+        per_host=machine.gpus,
+        hosts=-(-count // machine.gpus),
+        rate_bps=machine.rate_bps / machine.gpus,
+        nic_ports=machine.nics / machine.gpus,
+        domain=min(domain, count),
+        inside_bps=inside_bps,
+        tiers=(),
+        assumed=tuple(assumed),
+        cloud=True,
     )
 
 
@@ -379,7 +434,9 @@ def _step(asked: Workload, time_ns: float) -> float | None:
 
 
 def _incast(asked: Workload, moved: Demand, where: GpuPlacement) -> Incast | None:
-    """Return the incast at one NIC port, None if fewer than two senders converge there."""
+    """Return the incast at one NIC port, None if fewer than two senders converge there, or nothing can simulate it."""
+    if where.cloud:
+        return None
     # Senders of the model are NIC ports: where several GPUs share one they are one, as are those it leads to.
     shared = 1.0 if asked.collective == "storage-read" else min(1.0, where.nic_ports)
     senders = round(moved.fan_in * shared)

@@ -259,7 +259,7 @@ ROWS = (
     RuleRow("TOP007", "topology.top007_mac_forgotten_before_arp", ("intent",)),
     RuleRow("TOP008", "topology.top008_rdma_bridged", ("intent",)),
     RuleRow("TOP009", "topology.top009_oversubscribed_after_failures", ("intent",)),
-    RuleRow("TOP014", "topology.top014_cluster_contradicted", ("intent", "subnet")),
+    RuleRow("TOP014", "topology.top014_cluster_contradicted", ("intent", "subnet", "cloud")),
     RuleRow("TOP015", "topology.top015_packets_out_of_order", ("intent",)),
     RuleRow("TOP016", "topology.top016_load_balancing_not_offered", ("intent",)),
     RuleRow("TRM001", "trimming.trm001_trimmed_packets_undefined", ("device",), "BUFFER_QUEUE"),

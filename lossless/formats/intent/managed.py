@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, ValidationError, WithJsonSchema
 from lossless.formats.intent.base import Model, shown
 from lossless.formats.intent.document import Intent, finished_schema
 from lossless.formats.intent.hosts import SocketInterfaces
-from lossless.formats.intent.jobs import Environment
+from lossless.formats.intent.jobs import ClusterIntent, Environment
 from lossless.formats.intent.problems import IntentSource, in_file_order, located, not_text, refusals
 from lossless.formats.intent.wiring import Name
 from lossless.ground.basics.errors import InputError
@@ -53,7 +53,7 @@ class ManagedHosts(Model):
 class ManagedIntent(Model, title="ManagedIntent"):
     """The intent for jobs on a fabric that AWS (``efa``), Google (``gcp``) or Microsoft (``azure``) operates.
 
-    ``machine`` is the type of the machines, where the network or the provider's image depends on it.
+    ``machine`` is the type of the machines, which the network, the provider's image and the rates of GPUs depend on.
     """
 
     lossless: Annotated[
@@ -68,6 +68,11 @@ class ManagedIntent(Model, title="ManagedIntent"):
     """Type of the machines, as the cloud calls it. Left out: only what holds for all of them is known.
     Example: `a3-ultragpu-8g`
     Example: `Standard_ND96isr_H100_v5`
+    """
+    cluster: ClusterIntent | None = None
+    """The GPUs of the jobs, which are compared with the figures that the provider publishes of the machine. Left out:
+    none are declared.
+    Example: `{gpus_per_host: 8, gpus: 256, bandwidth_per_gpu: 400G}`
     """
     hosts: ManagedHosts = ManagedHosts.model_construct()
     """Settings of jobs on every machine. Left out: those of the cloud's own image."""
@@ -162,8 +167,6 @@ def _contradictions(document: Document, intent: ManagedIntent) -> Iterator[Probl
 
 
 def _unknown_machine(machine: str, known: tuple[str, ...]) -> str:
-    if not known:
-        return "nothing that is rendered for it depends on the machine; leave it out"
     # Another type is another machine: none of the known ones is proposed for it.
     return (
         f"it is not known what the network of {shown(machine)} wants; known are {', '.join(known)}; "

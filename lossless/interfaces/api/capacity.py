@@ -30,7 +30,7 @@ from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.fabrics import fabrics_at, intent_fabric_at
+from lossless.interfaces.api.fabrics import any_fabric_at, fabrics_at, intent_fabric_at
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
 from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC, Workload
 
@@ -66,10 +66,12 @@ __all__ = [
 def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFAULT_OPTIONS) -> Estimate:
     """Return the traffic that a collective puts on the fabric of an intent, and its duration at line rate.
 
+    On machines of a cloud it is that of their NICs and NVLink.
+
     Raises:
-        InputError: the intent cannot be read, there is not exactly one, or a cloud runs its switches.
+        InputError: the intent cannot be read, or there is not exactly one.
         ScenarioError: the fabric lacks the requested GPUs, they are no whole number of domains or too many, no path
-            joins them, or storage has a network of its own.
+            joins them, storage has a network of its own, or the type or number of a cloud's machines is unknown.
         QuantityError: the collective does not have the algorithm.
     """
     from lossless.analysis.workloads.placement import estimate
@@ -78,13 +80,16 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
     if declares_subnet(document):
         subnet = subnet_of(document, options.profile_dirs)
         return _of_sharp(estimate(subnet_fabric(subnet, COMPUTE), asked), subnet)
-    return _of_sharp(estimate(intent_fabric_at(path, options), asked), None)
+    return _of_sharp(estimate(any_fabric_at(path, options), asked), None)
 
 
 def _of_sharp(found: Estimate, subnet: Subnet | None) -> Estimate:
     """Return an estimate whose first assumption is SHARP where its algorithm needs it and the fabric lacks it."""
     if found.algorithm != "sharp" or (subnet is not None and subnet.sharp is not None and subnet.sharp.on):
         return found
+    if found.placement.cloud:
+        reduces = "switches reduce, which the provider does not say of its own"
+        return found._replace(assumed=(reduces, *found.assumed))
     if subnet is None:
         lacking = "SHARP is of InfiniBand, and this is Ethernet"
     else:

@@ -77,9 +77,19 @@ def intent_fabric_at(path: str | PathLike[str], options: Options) -> Fabric:
     Raises:
         InputError: there is not exactly one intent, it cannot be read or has no fabric, or a cloud runs its switches.
     """
+    fabric = any_fabric_at(path, options)
+    require_own_switches((fabric,))
+    return fabric
+
+
+def any_fabric_at(path: str | PathLike[str], options: Options) -> Fabric:
+    """Return the fabric of the one intent at a path, a cloud's too.
+
+    Raises:
+        InputError: there is not exactly one intent, or it cannot be read or has no fabric.
+    """
     errors: list[Problem] = []
     fabric = intent_fabric(intent_at(path), options.profile_dirs, errors)
     if fabric is None:
         raise InputError(errors)
-    require_own_switches((fabric,))
     return fabric

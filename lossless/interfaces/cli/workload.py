@@ -118,7 +118,7 @@ def command(
 
         out(workload_text(estimate, checked, style_for(sys.stdout, verbose=verbose)))
         if checked is None:
-            _go_on(path, str(estimate.incast or ""), quiet=quiet)
+            _go_on(path, str(estimate.incast or ""), cloud=estimate.placement.cloud, quiet=quiet)
         else:
             lossy = any(run.loss is not None for run in checked.runs)
             if lossy:
@@ -129,8 +129,10 @@ def command(
     return OK if checked is None else exit_code([checked.overall])
 
 
-def _go_on(path: str, incast: str, *, quiet: bool) -> None:
-    if incast:
+def _go_on(path: str, incast: str, *, cloud: bool, quiet: bool) -> None:
+    if cloud:
+        then("lint", path, quiet=quiet, because="compares the cluster with the machine")
+    elif incast:
         then("simulate", path, *split(incast), quiet=quiet, because="checks the buffers")
     else:
         then("topology", path, quiet=quiet, because="shows the capacity of each tier")

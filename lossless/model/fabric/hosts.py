@@ -13,7 +13,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenance, Unknown
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.clouds import CloudNetwork, Transport as CloudTransport
+    from lossless.model.hardware.clouds import CloudMachine, CloudNetwork, Transport as CloudTransport
     from lossless.model.hardware.devices import NicProfile, Tool
 
 TrustMode = Literal["dscp", "pcp"]
@@ -109,12 +109,13 @@ Timeouts have five bits, retries three, service levels four (InfiniBand specific
 class ManagedFabric(NamedTuple):
     """The declaration of a fabric that a cloud provider operates.
 
-    ``network`` is None where the cloud has several and the intent does not select one. ``variables`` are the
-    environment of jobs, in the order of rendered files; ``stated`` are those of them that the intent declares.
+    ``machine`` is None where the intent does not state the type. ``network`` is None where the cloud has several and
+    the intent does not select one. ``variables`` are the environment of jobs, in the order of rendered files;
+    ``stated`` are those of them that the intent declares.
     """
 
     transport: CloudTransport
-    machine: str | None
+    machine: CloudMachine | None
     network: CloudNetwork | None
     variables: tuple[Variable, ...]
     stated: tuple[Variable, ...]

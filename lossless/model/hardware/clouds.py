@@ -1,15 +1,21 @@
 """Networks that a cloud provider operates: settings for tenants, and why the rules of a lossless fabric do not apply.
 
-Each fact was read in the provider's own files; facts that no such file has are left out:
+Machine types have the number of their GPUs and NICs, and the rates. Each fact was read in the provider's own files or
+pages, or in a copy of them; facts that none of them has are left out:
 
 * EFA: the SRD protocol delivers reliably and in any order, and the provider's library reassembles messages
   (libfabric fi_efa(7), "Supported features"); its variables are in aws-ofi-nccl doc/efa-env-var.md @518f4c6.
 * A3 Mega: google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be, and how it is run in
   GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpxo/README.md @0a2b482.
-* A3 Ultra and A4: GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249 and
-  nccl-test-a4.yaml @155bfa4.
+* A3 High: GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml @992db81, which sets the
+  variables of TCPX by itself, without a profile.
+* A3 Ultra, A4 and A4X: GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249,
+  nccl-test-a4.yaml @155bfa4 and nccl-test-imex-a4x.yaml @992db81.
 * Azure: Azure/azhpc-images customizations/ndv4.sh @4657de6 and ndv5.sh @bf3b320, which its images run for the sizes
-  named in their setup_sku_customizations.sh.
+  named in their setup_sku_customizations.sh; ndv5_rocm.sh and ndv6.sh @8e9d055 write no /etc/nccl.conf.
+
+The generation of NVLink is that of the GPU (:data:`~lossless.model.hardware.devices.NVLINK`): 3 on A100, 4 on H100 and
+H200, 5 on B200, B300 and GB200.
 """
 
 from __future__ import annotations
@@ -17,10 +23,39 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.devices import NVLINK
 
 Transport = Literal["efa", "gcp", "azure"]
 TRANSPORTS: tuple[Transport, ...] = get_args(Transport)
 PROVIDERS: dict[Transport, str] = {"efa": "AWS", "gcp": "Google", "azure": "Microsoft"}
+
+
+class CloudMachine(NamedTuple):
+    """One machine type, as its provider publishes it in ``source``.
+
+    ``nics`` is the number of NICs for the traffic between GPUs of several machines, ``nic_bps`` the rate of each, one
+    way; NICs for other traffic are left out. ``nvlink`` is the generation of NVLink, None where something else joins
+    the GPUs. ``domain_gpus`` is the number of GPUs that it joins, those of several machines in a rack.
+    """
+
+    name: str
+    gpu: str
+    gpus: int
+    nics: int
+    nic_bps: int
+    nvlink: int | None
+    domain_gpus: int
+    source: str
+
+    @property
+    def rate_bps(self) -> int:
+        """The rate of all these NICs together, one way."""
+        return self.nics * self.nic_bps
+
+    @property
+    def inside_bps(self) -> int | None:
+        """The rate of a GPU inside its domain, one way, None where the provider does not publish it."""
+        return None if self.nvlink is None else NVLINK[self.nvlink].rate_bps
 
 
 class CloudNetwork(NamedTuple):
@@ -37,18 +72,46 @@ class CloudNetwork(NamedTuple):
     verbs: bool
     roce: bool
     why: str
-    machines: tuple[str, ...] = ()
+    machines: tuple[CloudMachine, ...] = ()
     image: tuple[tuple[str, str], ...] = ()
     profile: str | None = None
     needs: tuple[tuple[str, str], ...] = ()
     decides: tuple[tuple[str, str], ...] = ()
 
 
+_G = 10**9
+_AWS_TYPES = "docs.aws.amazon.com/ec2/latest/instancetypes/ac.html, network specifications"
+_AWS_CARDS = "docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
+_GOOGLE = "cloud.google.com/compute/docs/gpus/gpu-network-bandwidth"
+_MICROSOFT = "MicrosoftDocs/azure-compute-docs articles/virtual-machines/sizes/gpu-accelerated/includes"
+
 EFA = CloudNetwork(
     name="EFA",
     verbs=False,
     roce=False,
     why="SRD delivers every packet itself, by many paths and in any order, and AWS runs the switches",
+    machines=(
+        CloudMachine("p4d.24xlarge", "A100", 8, 4, 100 * _G, 3, 8, f"{_AWS_TYPES} (4 cards of 100 Gb/s)"),
+        CloudMachine("p4de.24xlarge", "A100", 8, 4, 100 * _G, 3, 8, f"{_AWS_TYPES} (4 cards of 100 Gb/s)"),
+        CloudMachine("p5.48xlarge", "H100", 8, 32, 100 * _G, 4, 8, f"{_AWS_CARDS} (32 cards, 3,200 Gb/s)"),
+        CloudMachine("p5e.48xlarge", "H200", 8, 32, 100 * _G, 4, 8, f"{_AWS_CARDS} (32 cards, 3,200 Gb/s)"),
+        CloudMachine("p5en.48xlarge", "H200", 8, 16, 200 * _G, 4, 8, f"{_AWS_TYPES} (16 cards, 3,200 Gb/s)"),
+        CloudMachine("p6-b200.48xlarge", "B200", 8, 8, 400 * _G, 5, 8, f"{_AWS_CARDS} (8 cards of 400 Gb/s)"),
+        CloudMachine(
+            "p6-b300.48xlarge", "B300", 8, 16, 400 * _G, 5, 8, f"{_AWS_CARDS} (16 cards with EFA, 6,400 Gb/s)"
+        ),
+        # The page of types has 3,200 Gb/s for all cards; a GPU reaches EFA at 400 Gb/s at most, 1,600 together.
+        CloudMachine(
+            "p6e-gb200.36xlarge",
+            "GB200",
+            4,
+            4,
+            400 * _G,
+            5,
+            72,
+            f"{_AWS_CARDS} (1,600 Gb/s of EFA for 4 GPUs)",
+        ),
+    ),
     decides=(
         ("FI_EFA_USE_DEVICE_RDMA", "libfabric sees by itself whether the device can, from 1.18 on"),
         (
@@ -59,12 +122,25 @@ EFA = CloudNetwork(
         ("RDMAV_*", "aws-ofi-nccl says to use none of them: on newer kernels one can break jobs"),
     ),
 )
+TCPX = CloudNetwork(
+    name="GPUDirect-TCPX",
+    verbs=False,
+    roce=False,
+    why="TCPX moves data over TCP, which fixes losses itself, and Google runs the switches",
+    machines=(
+        # 1,000 Gb/s with the fifth NIC, which is that of the host.
+        CloudMachine("a3-highgpu-8g", "H100", 8, 4, 200 * _G, 4, 8, f"{_GOOGLE} (A3 High, GPUDirect-TCPX)"),
+    ),
+)
 TCPXO = CloudNetwork(
     name="GPUDirect-TCPXO",
     verbs=False,
     roce=False,
     why="TCPXO moves data over TCP, which fixes losses itself, and Google runs the switches",
-    machines=("a3-megagpu-8g",),
+    machines=(
+        # 1,800 Gb/s with the ninth NIC, which is that of the host.
+        CloudMachine("a3-megagpu-8g", "H100", 8, 8, 200 * _G, 4, 8, f"{_GOOGLE} (A3 Mega, GPUDirect-TCPXO)"),
+    ),
     profile="/usr/local/nvidia/lib64/nccl-env-profile.sh",
     needs=(("NCCL_LIB_DIR", "/usr/local/nvidia/lib64"),),
     decides=tuple(
@@ -90,7 +166,11 @@ GIB = CloudNetwork(
     verbs=True,
     roce=True,
     why="Google runs the switches, and its profile gives RDMA the classes that they have",
-    machines=("a3-ultragpu-8g", "a4-highgpu-8g"),
+    machines=(
+        CloudMachine("a3-ultragpu-8g", "H200", 8, 8, 400 * _G, 4, 8, f"{_GOOGLE} (8 CX-7, 3,200 Gb/s)"),
+        CloudMachine("a4-highgpu-8g", "B200", 8, 8, 400 * _G, 5, 8, f"{_GOOGLE} (8 CX-7, 3,200 Gb/s)"),
+        CloudMachine("a4x-highgpu-4g", "GB200", 4, 4, 400 * _G, 5, 72, f"{_GOOGLE} (4 CX-7, 1,600 Gb/s)"),
+    ),
     profile="/usr/local/gib/scripts/set_nccl_env.sh",
     decides=tuple(
         (name, "Google's profile gives RDMA the classes that its switches have")
@@ -99,7 +179,8 @@ GIB = CloudNetwork(
 )
 
 
-def _azure(folder: str, machines: tuple[str, ...]) -> CloudNetwork:
+def _azure(machines: tuple[CloudMachine, ...], topology: str | None = None) -> CloudNetwork:
+    """Return Azure's network; ``topology`` is the folder of the image with the machine's topology, None without one."""
     return CloudNetwork(
         name="InfiniBand",
         verbs=True,
@@ -108,25 +189,65 @@ def _azure(folder: str, machines: tuple[str, ...]) -> CloudNetwork:
         machines=machines,
         image=(
             ("NCCL_IB_PCI_RELAXED_ORDERING", "1"),
-            ("NCCL_TOPO_FILE", f"/opt/microsoft/{folder}/topo.xml"),
+            ("NCCL_TOPO_FILE", f"/opt/microsoft/{topology}/topo.xml"),
             ("NCCL_IGNORE_CPU_AFFINITY", "1"),
-        ),
+        )
+        if topology
+        else (),
     )
 
 
+# Microsoft prints 200 GB/s for a port of HDR, which has 200 Gb/s.
+_HDR = "MicrosoftDocs/azure-docs nd-a100-v4-series-summary.md @0c9c618 (HDR for each GPU)"
 NETWORKS: dict[Transport, tuple[CloudNetwork, ...]] = {
     "efa": (EFA,),
-    "gcp": (TCPXO, GIB),
+    "gcp": (TCPX, TCPXO, GIB),
     "azure": (
-        _azure("ndv4", ("Standard_ND96asr_v4", "Standard_ND96amsr_A100_v4")),
-        _azure("ndv5", ("Standard_ND96isr_H100_v5", "Standard_ND96isr_H200_v5")),
+        _azure(
+            (
+                CloudMachine("Standard_ND96asr_v4", "A100", 8, 8, 200 * _G, 3, 8, _HDR),
+                CloudMachine("Standard_ND96amsr_A100_v4", "A100", 8, 8, 200 * _G, 3, 8, _HDR),
+            ),
+            "ndv4",
+        ),
+        _azure(
+            (
+                CloudMachine(
+                    "Standard_ND96isr_H100_v5", "H100", 8, 8, 400 * _G, 4, 8,
+                    f"{_MICROSOFT}/ndh100v5-series-summary.md @a18807c",
+                ),
+                CloudMachine(
+                    "Standard_ND96isr_H200_v5", "H200", 8, 8, 400 * _G, 4, 8,
+                    f"{_MICROSOFT}/nd-h200-v5-series-summary.md @a18807c",
+                ),
+            ),
+            "ndv5",
+        ),
+        _azure(
+            (
+                CloudMachine(
+                    "Standard_ND96isr_MI300X_v5", "MI300X", 8, 8, 400 * _G, None, 8,
+                    f"{_MICROSOFT}/ndmi300xv5-series-summary.md @2bc777f",
+                ),
+                CloudMachine(
+                    "Standard_ND128isr_NDR_GB200_v6", "GB200", 4, 4, 400 * _G, 5, 72,
+                    f"{_MICROSOFT}/nd-gb200-v6-series-summary.md @2af9ad0",
+                ),
+            ),
+        ),
     ),
-}
+}  # fmt: skip
 
 
 def machines_of(transport: Transport) -> tuple[str, ...]:
     """Return the machine types of a cloud for which the settings of their network are known."""
-    return tuple(machine for network in NETWORKS[transport] for machine in network.machines)
+    return tuple(machine.name for network in NETWORKS[transport] for machine in network.machines)
+
+
+def machine_of(transport: Transport, name: str | None) -> CloudMachine | None:
+    """Return a machine type of a cloud by its name, None without a name or for an unknown one."""
+    machines = (machine for network in NETWORKS[transport] for machine in network.machines)
+    return next((machine for machine in machines if machine.name == name), None)
 
 
 def network_of(transport: Transport, machine: str | None) -> CloudNetwork | None:
@@ -136,7 +257,7 @@ def network_of(transport: Transport, machine: str | None) -> CloudNetwork | None
     """
     networks = NETWORKS[transport]
     if machine is not None:
-        return next(network for network in networks if machine in network.machines)
+        return next(network for network in networks if machine in (each.name for each in network.machines))
     if len({network.name for network in networks}) > 1:
         return None
     # What an image writes depends on the machine, the rest does not.

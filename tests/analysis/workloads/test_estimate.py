@@ -9,6 +9,7 @@ import pytest
 from lossless import api
 from lossless.analysis.workloads.placement import Estimate, estimate, nic_ports, placement
 from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.documents import load_text
 from lossless.model.fabric.cluster import Workload
 from tests.checks.rules.linted import intent_view
 
@@ -278,6 +279,60 @@ def test_gpus_that_are_not_there_are_said() -> None:
         estimate(fabric(), Workload(gpus=17))
     with pytest.raises(ScenarioError, match="12 GPUs are no whole number of domains of 8"):
         estimate(fabric(gpus(8, 8)), Workload(gpus=12))
+
+
+def of_cloud(text: str) -> Fabric:
+    (fabric,) = api.load_fabrics([load_text(f"lossless: v1\nfabric: f\n{text}", "fabric.yaml")]).fabrics
+    return fabric
+
+
+P5 = "transport: efa\nmachine: p5.48xlarge\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "said"),
+    [
+        ("transport: efa\n", Workload(gpus=8), "depends on the type of the machines; state machine"),
+        (P5, Workload(), "does not state how many GPUs there are; state cluster.gpus, or --gpus"),
+        (
+            P5 + "cluster: {gpus_per_host: 8, gpus: 16}\n",
+            Workload(gpus=24),
+            "24 GPUs are asked for; the cluster has 16",
+        ),
+        (P5, Workload(gpus=12), "12 GPUs are no whole number of domains of 8"),
+    ],
+)
+def test_machines_of_a_cloud_that_are_not_known_are_said(text: str, asked: Workload, said: str) -> None:
+    with pytest.raises(ScenarioError, match=said):
+        estimate(of_cloud(text), asked)
+
+
+def test_the_same_machines_take_as_long_on_a_cloud_that_is_wide_enough() -> None:
+    """An all-reduce of 16 hosts with 8 x 400G and NVLink 4, on a fabric without oversubscription and on p5."""
+    shape = {"leaves": 2, "spines": 2, "hosts_per_leaf": 8, "host_links": "8 x 400G", "uplinks": "16 x 800G"}
+    wide = gpus(8, 8) | {"topology": {"leaf_spine": shape}}
+    own, rented = estimate(fabric(wide), Workload()), estimate(of_cloud(P5), Workload(gpus=128))
+    assert rented.time_ns == pytest.approx(own.time_ns)
+    assert times_ms(rented) == {key: times_ms(own)[key] for key in ("domain", "host links")}
+    assert rented.incast is None
+
+
+def test_a_domain_that_the_intent_states_counts_before_that_of_the_machine() -> None:
+    text = "transport: gcp\nmachine: a4x-highgpu-4g\ncluster: {gpus_per_host: 4, nvlink: {generation: 5, domain: 36}}\n"
+    assert estimate(of_cloud(text), Workload(gpus=72)).placement.domain == 36
+
+
+def test_what_joins_mi300x_has_no_known_rate_and_takes_no_time() -> None:
+    found = estimate(of_cloud("transport: azure\nmachine: Standard_ND96isr_MI300X_v5\n"), Workload(gpus=64))
+    assert [part.name for part in found.parts] == ["host links"]
+    assert "what joins MI300X in a machine takes no time: its rate one way is unknown" in found.assumed
+
+
+def test_switches_of_a_cloud_are_not_said_to_reduce(tmp_path: Path) -> None:
+    text = "lossless: v1\nfabric: f\ntransport: azure\nmachine: Standard_ND96isr_H100_v5\n"
+    (tmp_path / "fabric.yaml").write_text(text)
+    first, *_ = api.workload(tmp_path, Workload(gpus=64, algorithm="sharp")).assumed
+    assert first == "switches reduce, which the provider does not say of its own"
 
 
 MACHINES = "cluster: {gpus_per_host: 8, nvlink: {generation: 4, domain: 8}}\n"

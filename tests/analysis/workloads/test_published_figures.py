@@ -196,6 +196,41 @@ def test_a_rack_of_72_has_129_6_terabyte_a_second_1_8_is_what_one_gpu_has() -> N
     assert found.domain_gpus * 2 * found.inside_bps == 129.6 * 8 * T
 
 
+@pytest.mark.parametrize(
+    ("transport", "machine", "together_bps", "gpu_bps"),
+    [
+        ("efa", "p4d.24xlarge", 400 * G, 50 * G),
+        ("efa", "p5.48xlarge", 3200 * G, 400 * G),
+        ("gcp", "a3-highgpu-8g", 800 * G, 100 * G),
+        ("azure", "Standard_ND96asr_v4", 1600 * G, 200 * G),
+        ("azure", "Standard_ND96isr_H100_v5", 3200 * G, 400 * G),
+        ("azure", "Standard_ND96isr_MI300X_v5", 3200 * G, 400 * G),
+    ],
+)
+def test_3_2_terabit_of_a_cloud_are_those_of_a_machine_and_one_gpu_has_an_eighth(
+    transport: str, machine: str, together_bps: int, gpu_bps: int
+) -> None:
+    text = f"lossless: v1\nfabric: f\ntransport: {transport}\nmachine: {machine}\n"
+    (fabric,) = load_fabrics([load_text(text, "fabric.yaml")]).fabrics
+    found = all_reduce(fabric, gpus=1024)
+    assert (found.placement.rate_bps, found.placement.rate_bps * 8) == (gpu_bps, together_bps)
+    # 2 (128 - 1) / 128 of the eighth that a rank of each domain has.
+    assert found.parts[-1].time_ns == pytest.approx(2 * 127 / 128 * 140 / 8 * GB * 8e9 / gpu_bps)
+
+
+def test_18_machines_of_a_gb200_rack_have_28_8_terabit_and_are_one_domain() -> None:
+    for transport, machine in (
+        ("efa", "p6e-gb200.36xlarge"),
+        ("gcp", "a4x-highgpu-4g"),
+        ("azure", "Standard_ND128isr_NDR_GB200_v6"),
+    ):
+        text = f"lossless: v1\nfabric: f\ntransport: {transport}\nmachine: {machine}\n"
+        (fabric,) = load_fabrics([load_text(text, "fabric.yaml")]).fabrics
+        found = all_reduce(fabric, gpus=72)
+        assert (found.placement.rate_bps * 72, found.placement.domain) == (28.8 * T, 72)
+        assert found.demand.fabric_bytes == 0
+
+
 def test_quantum_2_has_51_2_terabit_in_both_directions() -> None:
     ports = load_infiniband_switch("nvidia-qm9700").ports
     assert 2 * ports["NDR"] * RATES["NDR"].bits_per_second == 51.2 * T

@@ -22,6 +22,7 @@ def codes(transport: str, environment: str, machine: str = "") -> set[str]:
 
 ULTRA = "machine: a3-ultragpu-8g\n"
 MEGA = "machine: a3-megagpu-8g\n"
+HIGH = "machine: a3-highgpu-8g\n"
 CASES = {
     "NCCL's InfiniBand settings on EFA": ("efa", "NCCL_IB_TIMEOUT: 22", "", {"MGD002"}),
     "and on TCPXO": ("gcp", "NCCL_IB_HCA: '=mlx5_0'", MEGA, {"MGD002"}),
@@ -46,6 +47,9 @@ CASES = {
     "more retries than a queue pair can count": ("azure", "NCCL_IB_RETRY_CNT: 8", "", {"MGD002"}),
     "as many as it can": ("azure", "NCCL_IB_RETRY_CNT: 7", "", set()),
     "a timeout of six bits": ("gcp", "NCCL_IB_TIMEOUT: 40", ULTRA, {"MGD002"}),
+    "TCPX's settings on TCPX": ("gcp", "NCCL_GPUDIRECTTCPX_CTRL_DEV: eth0", HIGH, set()),
+    "and elsewhere": ("gcp", "NCCL_GPUDIRECTTCPX_CTRL_DEV: eth0", MEGA, {"MGD002"}),
+    "NCCL's InfiniBand settings on TCPX": ("gcp", "NCCL_IB_HCA: '=mlx5_0'", HIGH, {"MGD002"}),
     "what nobody else has a say in": ("efa", "NCCL_DEBUG: WARN", "", set()),
 }
 
@@ -62,5 +66,76 @@ def test_where_nothing_says_which_network_it_is_nothing_is_said_of_variables() -
     assert [rule.code for rule in report.not_checked] == ["MGD002"]
 
 
-def test_no_rule_of_ones_own_fabric_is_given_such_an_intent() -> None:
-    assert not codes_for("cloud") & (codes_for("fabric") | codes_for("intent"))
+def test_of_the_rules_of_ones_own_fabric_only_that_of_the_cluster_is_given_such_an_intent() -> None:
+    assert codes_for("cloud") & (codes_for("fabric") | codes_for("intent")) == {"TOP014"}
+
+
+G = 10**9
+P5 = ("efa", "p5.48xlarge")
+CLUSTERS: dict[str, tuple[tuple[str, str], str, list[tuple[str, dict[str, object]]]]] = {
+    "3,200 Gb/s": (P5, "gpus_per_host: 8, gpus: 256, bandwidth_per_gpu: 400G, nics_per_host: 32", []),
+    "more than that": (
+        P5,
+        "gpus_per_host: 8, bandwidth_per_gpu: 401G",
+        [("bandwidth_per_gpu", {"per_gpu_bps": 400 * G, "stated_bps": 401 * G})],
+    ),
+    "400 Gb/s a GPU of machines that have 400 for eight": (
+        ("efa", "p4d.24xlarge"),
+        "gpus_per_host: 8, bandwidth_per_gpu: 400G",
+        [("bandwidth_per_gpu", {"per_gpu_bps": 50 * G, "stated_bps": 400 * G})],
+    ),
+    "fewer GPUs": (P5, "gpus_per_host: 4", [("gpus_per_host", {"has": 8})]),
+    "a part of a machine": (
+        P5,
+        "gpus_per_host: 8, gpus: 260",
+        [("gpus", {"has": 8})],
+    ),
+    "fewer NICs": (
+        P5,
+        "gpus_per_host: 8, nics_per_host: 8",
+        [("nics_per_host", {"has": 32})],
+    ),
+    "another generation": (
+        P5,
+        "gpus_per_host: 8, nvlink: {generation: 5, domain: 8}",
+        [("nvlink", {"has": "NVLink 4"})],
+    ),
+    "a rack of machines that are one": (
+        ("gcp", "a4x-highgpu-4g"),
+        "gpus_per_host: 4, nvlink: {generation: 5, domain: 72}",
+        [],
+    ),
+    "half a rack": (
+        ("efa", "p6e-gb200.36xlarge"),
+        "gpus_per_host: 4, nvlink: {generation: 5, domain: 36}",
+        [],
+    ),
+    "a rack of machines that are not": (
+        ("gcp", "a4-highgpu-8g"),
+        "gpus_per_host: 8, nvlink: {generation: 5, domain: 72}",
+        [("nvlink", {"has": 8})],
+    ),
+    "NVLink of GPUs that have none": (
+        ("azure", "Standard_ND96isr_MI300X_v5"),
+        "gpus_per_host: 8, nvlink: {generation: 4, domain: 8}",
+        [("nvlink", {"has": None})],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CLUSTERS)
+def test_a_cluster_is_compared_with_what_is_published_of_its_machines(case: str) -> None:
+    (transport, machine), cluster, expected = CLUSTERS[case]
+    text = f"lossless: v1\nfabric: f\ntransport: {transport}\nmachine: {machine}\ncluster: {{{cluster}}}\n"
+    report = lint_documents([load_text(text, "fabric.yaml")])
+    assert report.errors == ()
+    found = [finding for finding in report.findings if finding.code != "MGD001"]
+    assert [(finding.origin.path[1], finding.data) for finding in found] == expected
+    assert {finding.code for finding in found} <= {"TOP014"}
+
+
+def test_without_a_machine_a_cluster_is_not_checked() -> None:
+    text = "lossless: v1\nfabric: f\ntransport: efa\ncluster: {gpus_per_host: 8}\n"
+    report = lint_documents([load_text(text, "fabric.yaml")])
+    assert [finding.code for finding in report.findings] == ["MGD001"]
+    assert [rule.code for rule in report.not_checked] == ["TOP014"]

@@ -133,13 +133,13 @@ class TestDocumentation:
         assert (rule.severity, rule.confidence, rule.fixable) == ("warning", "high", "no")
         assert rule.summary == "The declared cluster of an intent must agree with its hosts and their links"
         assert rule.sources[0] == "arithmetic: hosts times GPUs, links by NIC, hosts by domain"
-        assert len(rule.sources) == 3
+        assert len(rule.sources) == 4
         assert rule.page.startswith(
             "# TOP014 cluster-contradicted (warning)\n\nThe declared cluster of an intent "
         )
         assert "\n\n## What it does\n" in rule.text
         assert rule.to_data()["sources"] == list(rule.sources)
-        assert rule.to_data()["subjects"] == ["intent", "subnet"]
+        assert rule.to_data()["subjects"] == ["intent", "subnet", "cloud"]
         assert rule._replace(documentation="## What it does\nNothing.").sources == ()
         assert (rule_of("CLS010").confidence, rule_of("CFG001").fixable) == ("medium", "safe")
 

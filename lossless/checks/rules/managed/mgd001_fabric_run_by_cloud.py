@@ -5,7 +5,7 @@ Subject: cloud
 
 ## What it does
 Reports each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and the reason. Only the rules of this
-family check such an intent: it has no switches, and no class that a tenant could mark.
+family check such an intent, and TOP014 its `cluster`: it has no switches, and no class that a tenant could mark.
 
 ## Why it breaks a lossless fabric
 It does not. A clean report would otherwise read as if headroom, marking and pauses had been checked and found right.
@@ -52,8 +52,8 @@ def check(view: View) -> Results:
         yield Violation(
             origin=managed.origin,
             message=f"PFC, ECN, DSCP and watchdog rules do not apply: {_why(managed)}",
-            note="checked is the environment of the jobs alone; rendered is that too",
-            data={"transport": managed.transport, "machine": managed.machine},
+            note="checked are the environment of the jobs and the cluster; rendered is the environment",
+            data={"transport": managed.transport, "machine": managed.machine and managed.machine.name},
         )
 
 

@@ -6,7 +6,8 @@ Subject: cloud
 ## What it does
 Compares the names under `hosts.environment` with the network that the jobs run on: NCCL_IB_* where a plugin takes the
 place of NCCL's own InfiniBand transport, NCCL_IB_TC and NCCL_IB_FIFO_TC on InfiniBand, whose packets have no ToS byte,
-FI_EFA_* where there is no EFA, NCCL_FASTRAK_* where there is no GPUDirect-TCPXO, NCCL's settings for sockets on EFA.
+FI_EFA_* where there is no EFA, NCCL_FASTRAK_* where there is no GPUDirect-TCPXO, NCCL_GPUDIRECTTCPX_* where there is no
+GPUDirect-TCPX, NCCL's settings for sockets on EFA.
 It is an error where jobs leave the network: by NCCL_IB_DISABLE where NCCL's own transport is used, by NCCL_NET=Socket,
 and on EFA by another FI_PROVIDER or NCCL_NET_PLUGIN=none; and where a queue pair cannot have a value (NCCL_IB_TIMEOUT 0
 to 31, NCCL_IB_RETRY_CNT 0 to 7).
@@ -61,6 +62,7 @@ Take the variable out. On InfiniBand NCCL_IB_SL chooses the class.
 - libfabric fabric(7) (FI_PROVIDER)
 - aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6
 - google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be
+- GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml @992db81
 """
 
 from __future__ import annotations
@@ -69,7 +71,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.model.fabric.hosts import VARIABLE_RANGES
-from lossless.model.hardware.clouds import EFA, TCPXO
+from lossless.model.hardware.clouds import EFA, TCPX, TCPXO
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Variable
@@ -144,6 +146,8 @@ def _why(name: str, network: CloudNetwork) -> str | None:
         return "there is no EFA"
     if name.startswith("NCCL_FASTRAK_") and network.name != TCPXO.name:
         return f"only the plugin of {TCPXO.name} reads it"
+    if name.startswith("NCCL_GPUDIRECTTCPX_") and network.name != TCPX.name:
+        return f"only the plugin of {TCPX.name} reads it"
     if name in _OF_SOCKETS and network.name == EFA.name:
         return "it is for NCCL's sockets, and EFA's plugin has none"
     return None

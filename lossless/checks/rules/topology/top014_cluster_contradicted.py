@@ -1,7 +1,7 @@
 """The declared cluster of an intent must agree with its hosts and their links.
 
 Severity: warning
-Subject: intent, subnet
+Subject: intent, subnet, cloud
 
 ## What it does
 Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with the sum over
@@ -9,8 +9,9 @@ the hosts; the bandwidth per GPU with the host links' bandwidth for each; the RD
 which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of which a
 domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
 generation. With `rails`, hosts that share a leaf must reach the same leaves, and more than one where the fabric has
-more. In an InfiniBand subnet its compute hosts are compared, and the ports of their HCAs. Facts that the `cluster` does
-not state are not checked.
+more. In an InfiniBand subnet its compute hosts are compared, and the ports of their HCAs. On a cloud it is what the
+provider publishes of the `machine`: GPUs, NICs for them and their rate, generation and domain of NVLink. Facts that the
+`cluster` does not state are not checked.
 
 ## Why it breaks a lossless fabric
 Oversubscription, buffers and the time of a step are computed from the bandwidth per GPU. One NIC for two GPUs instead
@@ -56,6 +57,16 @@ cluster:
   gpus: 255   # <- here
 ```
 
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa
+machine: p4d.24xlarge
+cluster:
+  gpus_per_host: 8
+  bandwidth_per_gpu: 400G   # <- here
+```
+
 ## Good
 ```yaml intent base=leaf-spine
 cluster: {gpus_per_host: 8, gpus: 64, nics_per_host: 2, bandwidth_per_gpu: 100G, nvlink: {generation: 4, domain: 8}}
@@ -65,12 +76,21 @@ cluster: {gpus_per_host: 8, gpus: 64, nics_per_host: 2, bandwidth_per_gpu: 100G,
 cluster: {gpus_per_host: 4, nvlink: {generation: 5, domain: 32}}
 ```
 
+```yaml intent base=none
+lossless: v1
+fabric: train
+transport: efa   # lossless: ignore[MGD001] -- known
+machine: p5.48xlarge
+cluster: {gpus_per_host: 8, gpus: 256, bandwidth_per_gpu: 400G, nics_per_host: 32, nvlink: {generation: 4, domain: 8}}
+```
+
 ## Fix
-Correct whichever of the two is wrong: the `cluster`, or the topology.
+Correct whichever of the two is wrong: the `cluster`, or the topology or `machine`.
 
 ## Sources
 - arithmetic: hosts times GPUs, links by NIC, hosts by domain
 - docs.nvidia.com, Mission Control manual, nvlinkinfo (576 GPUs in one NVLink 5 domain)
+- the providers' pages of machine types, named for each in lossless/model/hardware/clouds.py
 - tomshardware.com, release of UALink 200G 1.0 (1,024 accelerators in one pod)
 """
 
@@ -78,7 +98,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import format_capacity
@@ -88,15 +108,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.model.fabric.cluster import Cluster, ScaleUp
+    from lossless.model.fabric.hosts import ManagedFabric
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Link
+    from lossless.model.hardware.clouds import CloudMachine
 
     LinksOfHosts = Mapping[str, Sequence[Link]]
     """The links of each host by its name, those without any included."""
 
 
 def check(subject: View | Subnet) -> Results:
-    """Yield a violation per statement of the intent's ``cluster`` that the hosts or their links contradict."""
+    """Yield a violation per statement of the intent's ``cluster`` that the hosts or their links contradict.
+
+    On a cloud it is compared with the published figures of the machine type.
+    """
+    if isinstance(subject, View) and subject.fabric.managed is not None:
+        if subject.fabric.cluster is not None:
+            yield from _on_cloud(subject.fabric.cluster, subject.fabric.managed)
+        return
     cluster, links_of = (
         (subject.fabric.cluster, _of_fabric(subject))
         if isinstance(subject, View)
@@ -111,6 +140,49 @@ def check(subject: View | Subnet) -> Results:
         yield from _domain(cluster, cluster.scale_up, len(links_of) * cluster.gpus_per_host)
     if cluster.rails is not None and cluster.rails > 1:
         yield from _rails(cluster, cluster.rails, links_of)
+
+
+def _on_cloud(cluster: Cluster, managed: ManagedFabric) -> Results:
+    machine = managed.machine
+    if machine is None:
+        yield MissingInput(
+            "what GPUs and NICs the machines have depends on machine, which the intent does not state"
+        )
+        return
+    if cluster.gpus_per_host != machine.gpus:
+        problem = f"{machine.name} has {machine.gpus} GPUs, not {cluster.gpus_per_host}"
+        yield _unlike(cluster, "gpus_per_host", problem, machine.gpus)
+    elif cluster.gpus is not None and cluster.gpus % machine.gpus:
+        problem = f"{cluster.gpus:,} GPUs are no whole number of machines with {machine.gpus} each"
+        yield _unlike(cluster, "gpus", problem, machine.gpus)
+    if cluster.bandwidth_bps is not None and cluster.bandwidth_bps * machine.gpus > machine.rate_bps:
+        faster = f"another machine than {machine.name}"
+        yield _slow(cluster, cluster.bandwidth_bps, (machine.rate_bps, machine.gpus), faster)
+    if cluster.nics_per_host not in (None, machine.nics):
+        problem = f"{machine.name} has {machine.nics} NICs for its GPUs, not {cluster.nics_per_host}"
+        yield _unlike(cluster, "nics_per_host", problem, machine.nics)
+    if cluster.scale_up is not None:
+        yield from _joined(cluster, cluster.scale_up, machine)
+
+
+def _joined(cluster: Cluster, scale_up: ScaleUp, machine: CloudMachine) -> Iterator[Violation]:
+    name = None if machine.nvlink is None else f"NVLink {machine.nvlink}"
+    if scale_up.name != name:
+        problem = f"{machine.name} has {name or 'no NVLink'}, not {scale_up.name}"
+        yield _unlike(cluster, "nvlink" if scale_up.name.startswith("NVLink") else "ualink", problem, name)
+    elif scale_up.domain_gpus > machine.domain_gpus:
+        problem = f"a domain of {machine.name} has {machine.domain_gpus} GPUs, not {scale_up.domain_gpus:,}"
+        yield _unlike(cluster, "nvlink", problem, machine.domain_gpus)
+
+
+def _unlike(cluster: Cluster, key: str, problem: str, has: int | str | None) -> Violation:
+    """Return the violation of a key of ``cluster``; ``has`` is what the machine has instead."""
+    return Violation(
+        origin=cluster.origin.at(key),
+        message=problem,
+        help=f"correct {key}, or machine",
+        data={"has": has},
+    )
 
 
 def _of_fabric(view: View) -> LinksOfHosts:
@@ -144,16 +216,21 @@ def _bandwidth(cluster: Cluster, links_of: LinksOfHosts) -> Iterator[Violation]:
     by_rate = grouped((sum(link.speed_bps for link in links), host) for host, links in links_of.items())
     for rate_bps, hosts in by_rate.items():
         if rate_bps < stated * cluster.gpus_per_host:
-            yield _bandwidth_violation(cluster, stated, rate_bps, hosts)
+            wanted = f"links of {format_capacity(stated * cluster.gpus_per_host)} per host"
+            yield _slow(cluster, stated, (rate_bps, cluster.gpus_per_host), wanted, hosts)
 
 
-def _bandwidth_violation(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence[str]) -> Violation:
-    each = rate_bps // cluster.gpus_per_host
+def _slow(
+    cluster: Cluster, stated: int, host: tuple[int, int], wanted: str, hosts: Sequence[str] = ()
+) -> Violation:
+    """Return the violation of hosts whose rate, the first of ``host``, is too low for their GPUs, the second."""
+    rate_bps, gpus = host
+    each = rate_bps // gpus
     return Violation(
         origin=cluster.origin.at("bandwidth_per_gpu"),
         message=f"{format_capacity(rate_bps)} per host are {format_capacity(each)} for each of its "
-        f"{cluster.gpus_per_host} GPUs, not {format_capacity(stated)}",
-        help=f"links of {format_capacity(stated * cluster.gpus_per_host)} per host; or state what there is",
+        f"{gpus} GPUs, not {format_capacity(stated)}",
+        help=f"{wanted}; or state what there is",
         elements=tuple(hosts),
         data={"per_gpu_bps": each, "stated_bps": stated},
     )

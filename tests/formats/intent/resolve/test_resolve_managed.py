@@ -34,14 +34,18 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "hosts: {nccl: {ib_tc: 106}}\n",
         [f"4:16: hosts.nccl.ib_tc: nothing to state with transport: efa: {SRD}"],
     ),
-    "key": ("host: {}\n", ["4:1: unknown key 'host'; did you mean hosts? (others: machine)"]),
+    "key": ("host: {}\n", ["4:1: unknown key 'host'; did you mean hosts? (others: cluster, machine)"]),
     "key-below": (
         "hosts: {enviroment: {X: 1}}\n",
         ["4:9: unknown key 'enviroment'; did you mean environment? (others: nccl)"],
     ),
     "machine": (
-        "machine: p5.48xlarge\n",
-        ["4:10: machine: nothing that is rendered for it depends on the machine; leave it out"],
+        "machine: p3dn.24xlarge\n",
+        [
+            "4:10: machine: it is not known what the network of 'p3dn.24xlarge' wants; known are p4d.24xlarge, "
+            "p4de.24xlarge, p5.48xlarge, p5e.48xlarge, p5en.48xlarge, p6-b200.48xlarge, p6-b300.48xlarge, "
+            "p6e-gb200.36xlarge; leave it out for another one"
+        ],
     ),
     "own-key": (
         "hosts: {environment: {NCCL_SOCKET_IFNAME: eth0}}\n",
@@ -68,8 +72,8 @@ def test_a_machine_of_which_nothing_is_known_is_not_guessed() -> None:
     azure = HEAD.replace("efa", "azure")
     assert said_of(f"{azure}machine: Standard_ND96isr_H100_v6\n") == [
         "4:10: machine: it is not known what the network of 'Standard_ND96isr_H100_v6' wants; known are "
-        "Standard_ND96asr_v4, Standard_ND96amsr_A100_v4, Standard_ND96isr_H100_v5, Standard_ND96isr_H200_v5; "
-        "leave it out for another one"
+        "Standard_ND96asr_v4, Standard_ND96amsr_A100_v4, Standard_ND96isr_H100_v5, Standard_ND96isr_H200_v5, "
+        "Standard_ND96isr_MI300X_v5, Standard_ND128isr_NDR_GB200_v6; leave it out for another one"
     ]
 
 
