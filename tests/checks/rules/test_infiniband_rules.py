@@ -685,6 +685,41 @@ def test_jobs_reduce_in_switches_where_sharp_is_on() -> None:
     assert only("IB047", jobs(None, NCCL_COLLNET_ENABLE=1)).related[0].origin.path == ("subnet_manager",)
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "requests"),
+    [
+        ("NCCL_ALGO", "Ring", False),
+        ("NCCL_ALGO", "Ring,Tree", False),
+        ("NCCL_ALGO", "NVLSTree", False),
+        ("NCCL_ALGO", "^CollnetDirect,CollnetChain,Collnet,NVLS", False),
+        ("NCCL_ALGO", "CollnetDirect;allreduce:tree", False),
+        ("NCCL_ALGO", "allreduce:ring;broadcast:collnetdirect", False),
+        ("NCCL_NET_PLUGIN", "none", False),
+        ("NCCL_IBEXT_DISABLE", 1, False),
+        ("NCCL_ALGO", "CollnetDirect", True),
+        ("NCCL_ALGO", "collnetchain,collnetdirect", True),
+        ("NCCL_ALGO", "ring;allreduce:collnetdirect", True),
+        ("NCCL_ALGO", "Ring,CollnetDirect", None),
+        ("NCCL_ALGO", "NVLS", None),
+        ("NCCL_ALGO", "^Tree", None),
+        ("NCCL_ALGO", "broadcast:ring", None),
+        ("NCCL_ALGO", "Sideways", None),
+        ("NCCL_NET_PLUGIN", "sharp", None),
+        ("NCCL_IBEXT_DISABLE", 0, None),
+    ],
+)
+def test_algorithms_and_plugins_of_jobs_agree_with_sharp(
+    variable: str, value: Any, requests: bool | None
+) -> None:
+    """What requests SHARP is reported without it, what keeps jobs from it with it, each with both places."""
+    for sharp, place in (({"manager": "sm1"}, "sharp"), ("off", "sharp"), (None, "subnet_manager")):
+        on = isinstance(sharp, dict)
+        found = drawn("IB047", jobs(sharp, **{variable: value}))
+        assert len(found) == (requests is not None and requests != on)
+        for one in found:
+            assert (one.origin.path[-1], one.related[0].origin.path) == (variable, (place,))
+
+
 def test_a_partition_of_jobs_has_a_host_that_computes() -> None:
     others = {"pkey": 4, "members": {"full": "@compute"}}
     parts = {"compute": {"members": {"full": "@storage"}}, "other": others}

@@ -7,7 +7,9 @@ Subject: subnet
 Looks at the environment of jobs: variables that take NCCL off InfiniBand (NCCL_IB_DISABLE, NCCL_NET=Socket), values
 that a queue pair cannot have (NCCL_IB_TIMEOUT 0 to 31, NCCL_IB_RETRY_CNT 0 to 7, NCCL_IB_SL 0 to 15), devices that no
 compute host has (NCCL_IB_HCA, UCX_NET_DEVICES), and SHARP: jobs that request it where it is off or no aggregation
-manager is declared, and jobs that switch it off where it is declared.
+manager is declared, and jobs that switch it off where it is declared. NCCL reaches SHARP by a plugin and its CollNet
+algorithms or NVLS: NCCL_ALGO that leaves all of them out for an all-reduce, NCCL_NET_PLUGIN=none and
+NCCL_IBEXT_DISABLE=1 switch it off; NCCL_ALGO with CollNet algorithms alone requests it.
 
 ## Why it breaks a lossless fabric
 NCCL falls back without an error: over sockets at a fraction of the bandwidth, over fewer adapters than hosts have, or
@@ -38,6 +40,14 @@ jobs:
     NCCL_COLLNET_ENABLE: 1   # <- here
 ```
 
+```yaml intent base=infiniband
+flavour: nvidia
+sharp: {manager: sm1}
+jobs:
+  environment:
+    NCCL_ALGO: Ring   # <- here
+```
+
 ## Good
 ```yaml intent base=infiniband
 flavour: nvidia
@@ -45,12 +55,19 @@ sharp: {manager: sm1}
 jobs: {environment: {NCCL_IB_HCA: "=mlx5_0:1", NCCL_IB_TIMEOUT: 22, NCCL_IB_RETRY_CNT: 7, NCCL_COLLNET_ENABLE: 1}}
 ```
 
+```yaml intent base=infiniband
+flavour: nvidia
+sharp: {manager: sm1}
+jobs: {environment: {NCCL_COLLNET_ENABLE: 1, NCCL_ALGO: "Ring,CollnetDirect"}}
+```
+
 ## Fix
 Take the variable out, or state a value of its range and a device that hosts have.
 
 ## Sources
 - NVIDIA/nccl docs, environment variables (NCCL_IB_DISABLE, NCCL_NET, NCCL_IB_HCA, NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT,
-  NCCL_COLLNET_ENABLE)
+  NCCL_COLLNET_ENABLE, NCCL_ALGO, NCCL_NET_PLUGIN)
+- NVIDIA HPC-X 2.26, NCCL-RDMA-SHARP plugins (CollNet; NCCL_IBEXT_DISABLE falls back to NCCL's own communication)
 - InfiniBand specification 1.2.1, 9.7.5.1.3 (retry count, three bits), 9.7.6.1.3 (local ACK timeout, five bits)
 - NVIDIA SHARP 3.10.2, NVIDIA SHARP Collective Library (SHARP_COLL_ENABLE_SAT)
 """
@@ -73,6 +90,9 @@ if TYPE_CHECKING:
 
 _OF_SHARP = ("NCCL_COLLNET_ENABLE", "SHARP_COLL_ENABLE_SAT")
 """Variables with which jobs request reductions in the switches; 0 is no, which is the default of both."""
+_COLLNET = frozenset({"collnet", "collnetdirect", "collnetchain"})
+"""NCCL's algorithms that reduce in switches by a plugin; the first is their name up to 2.13."""
+_ALGORITHMS = _COLLNET | {"tree", "ring", "nvls", "nvlstree", "pat"}
 
 
 def check(subnet: Subnet) -> Results:
@@ -135,12 +155,45 @@ def _has(devices: Sequence[str], name: str, *, whole: bool) -> bool:
     return name in devices if whole else any(device.startswith(name) for device in devices)
 
 
+def _wanted(setting: ManagerSetting) -> bool | None:
+    """Return whether a variable requests SHARP (True) or keeps jobs from it (False); None where it does neither."""
+    text = setting.text.lower()
+    if setting.key in _OF_SHARP:
+        return c_number(text) not in (0, None)
+    if setting.key == "NCCL_NET_PLUGIN" and text == "none":
+        return False
+    if setting.key == "NCCL_IBEXT_DISABLE" and c_number(text) not in (0, None):
+        return False
+    if setting.key == "NCCL_ALGO":
+        allowed = _all_reduce_algorithms(text)
+        # Between hosts NVLS reduces by CollNet; inside of one it needs none.
+        if allowed and allowed <= _COLLNET:
+            return True
+        if allowed and not allowed & (_COLLNET | {"nvls"}):
+            return False
+    return None
+
+
+def _all_reduce_algorithms(text: str) -> frozenset[str] | None:
+    """Return the algorithms that NCCL_ALGO allows for an all-reduce; None where it has an unknown one.
+
+    It is a list, or several with ``;`` between them and the name of a function before the ``:`` of each; a list that
+    begins with ``^`` has those that are left out. That of a function counts before that of all.
+    """
+    lists: dict[str, frozenset[str]] = {}
+    for part in text.split(";"):
+        function, colon, names = part.rpartition(":")
+        named = frozenset(name.strip() for name in names.removeprefix("^").split(","))
+        if not named <= _ALGORITHMS:
+            return None
+        lists[function if colon else ""] = _ALGORITHMS - named if names.startswith("^") else named
+    return lists.get("allreduce", lists.get("", _ALGORITHMS))
+
+
 def _sharp(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
-    if setting.key not in _OF_SHARP:
-        return
-    wanted, sharp = c_number(setting.text) not in (0, None), subnet.sharp
+    wanted, sharp = _wanted(setting), subnet.sharp
     on = sharp is not None and sharp.on
-    if wanted == on:
+    if wanted is None or wanted == on:
         return
     here, what = (subnet.origin, "the subnet manager") if sharp is None else (sharp.origin, "SHARP")
     if not wanted:
