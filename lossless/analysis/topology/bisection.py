@@ -4,10 +4,11 @@ The bisection bandwidth is the rate, one way, at which one half of the hosts can
 reported: hosts with links to the same switches are kept together, in the order of their switches' names, cut where both
 sides have as equal host bandwidth as possible; where all hosts have links to the same switches, as those of rails or of
 two planes can have, the first half of them sends to the others. Halves of whole islands (groups of a dragonfly+, pods
-of a tree) count where less passes between them. The bandwidth is the maximum flow from one half to the other over the
-explicit links (Dinic's algorithm), as if traffic were sprayed perfectly; so no routing exceeds it. With few groups of
-hosts all halves are tried, and where groups have the same links to the same switches all halves are identical: then it
-is the least bandwidth of all halves, else that of the reported halves.
+of a tree) count where less passes between them, and of a torus those across each of its sides. The bandwidth is the
+maximum flow from one half to the other over the explicit links (Dinic's algorithm), as if traffic were sprayed
+perfectly; so no routing exceeds it. With few groups of hosts all halves are tried, and where groups have the same links
+to the same switches all halves are identical: then it is the least bandwidth of all halves, else that of the reported
+halves.
 
 Bandwidth that remains above a switch when links or switches fail is that of the worst case, by its own links. Elements
 out of service are removed first; where identical switches have lost different links, the worst of them counts.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from fractions import Fraction
 from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -64,9 +66,10 @@ class _Group(NamedTuple):
         return sum(self.at.values())
 
 
-def bisection(links: Iterable[Link]) -> Bisection | None:
+def bisection(links: Iterable[Link], orders: Sequence[Sequence[str]] = ()) -> Bisection | None:
     """Return the bisection bandwidth of a fabric, None with fewer than two hosts or two switches with hosts.
 
+    ``orders`` are orders of the switches, each of which is cut at its half too (:attr:`Fabric.cut_orders`).
     Halves of whole islands (the groups of a dragonfly+, the pods of a tree) are tried too, which can be less balanced:
     the halves with the least bandwidth relative to the rate of the hosts of the smaller one are returned.
     """
@@ -76,7 +79,7 @@ def bisection(links: Iterable[Link]) -> Bisection | None:
         return None
     if len(groups) == 1:
         return _within(groups[0], hosts, between)
-    across = _least(groups, between)
+    across = _least(groups, between, orders)
     islands = _groups(hosts, _islands(hosts, between))
     if not 1 < len(islands) < len(groups):
         return across
@@ -116,13 +119,18 @@ def _islands(hosts: Mapping[str, Mapping[str, int]], between: Graph) -> dict[str
     return island
 
 
-def _least(groups: Sequence[_Group], between: Graph) -> Bisection:
+def _least(groups: Sequence[_Group], between: Graph, orders: Sequence[Sequence[str]] = ()) -> Bisection:
     """Return the halves of several groups with the least bandwidth between them, as far as halves are tried."""
     identical = _identical(groups, between)
     if len(groups) <= _TRIED and not identical:
         crossings = [_crossing(groups, between, a) for a in _halves(groups)]
         return min(crossings, key=lambda crossing: crossing.bps)._replace(least=True)
-    return _crossing(groups, between, _first_half(groups))._replace(least=identical)
+    crossings = [_crossing(groups, between, _first_half(groups))._replace(least=identical)]
+    for order in orders:
+        place = {name: at for at, name in enumerate(order)}
+        ordered = sorted(groups, key=lambda group: min(place.get(name, len(place)) for name in group.at))
+        crossings.append(_crossing(ordered, between, _first_half(ordered)))
+    return min(crossings, key=lambda crossing: Fraction(crossing.bps, crossing.host_bps))
 
 
 def _bandwidth(links: Iterable[Link]) -> tuple[dict[str, dict[str, int]], Graph]:
@@ -353,7 +361,7 @@ def fabric_capacity(fabric: Fabric) -> FabricCapacity:
     if failures:
         failed = ToleratedFailures(failures.links, failures.switches, failures.gone)
     tiers = tuple(_of_identical(_tier(capacity, failed) for capacity in fabric.capacities))
-    across = bisection(fabric.links)
+    across = bisection(fabric.links, fabric.cut_orders)
     halves = across and HalvesCapacity(across.bps, across.host_bps, across.least, across.a, across.b)
     return FabricCapacity(failed, tiers, halves, _per_gpu(fabric, across))
 

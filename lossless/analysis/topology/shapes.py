@@ -56,6 +56,19 @@ def grid_name(place: Place) -> str:
     return "-".join(map(str, ("sw", *place)))
 
 
+def cut_orders(places: Mapping[str, Place]) -> tuple[tuple[str, ...], ...]:
+    """Return the switches of a torus in the order of each coordinate but the first, whose order they have themselves.
+
+    ``places`` are the coordinates by switch; where one has none, as in other shapes, there is no order.
+    """
+    if not places or not all(places.values()):
+        return ()
+    return tuple(
+        tuple(sorted(places, key=lambda name: (places[name][side], places[name])))
+        for side in range(1, min(map(len, places.values())))
+    )
+
+
 def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
     """Yield the neighbors in a torus: each place, the next along an axis, and the number of the axis.
 

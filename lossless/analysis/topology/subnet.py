@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.bisection import fabric_capacity
 from lossless.analysis.topology.folding import folded
-from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
+from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, cut_orders
 from lossless.analysis.topology.summary import (
     FabricSummary,
     HostCount,
@@ -152,6 +152,7 @@ def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabr
         capacities=tuple(_capacities(subnet, wiring)),
         sources=subnet.files,
         cluster=subnet.cluster,
+        cut_orders=cut_orders({switch.name: switch.coordinates for switch in wiring.switches}),
     )
 
 

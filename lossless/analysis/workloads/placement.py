@@ -290,7 +290,7 @@ def _below(
 
 
 def _halves(fabric: Fabric, hosts: Iterable[str], per_host: int, gpus: int) -> tuple[FabricCut, ...]:
-    across = bisection(fabric.links)
+    across = bisection(fabric.links, fabric.cut_orders)
     if across is None:
         return ()
     half_of = (int(host not in across.near) for host in hosts for _ in range(per_host))

@@ -452,6 +452,7 @@ class Fabric(NamedTuple):
     operates, which has no switches and hosts of its own. ``beyond`` are the links to devices that are configured
     elsewhere, which ``links`` leaves out. ``workloads`` is the traffic that thresholds are tuned for. ``packet_order``
     is the declared load balancing, None without an intent. ``trimming`` is None where an intent declares none.
+    ``cut_orders`` are orders of the switches of a torus, by each of its sides, at whose middle bisections are tried.
     """
 
     name: str
@@ -480,6 +481,7 @@ class Fabric(NamedTuple):
     workloads: tuple[DeclaredWorkload, ...] = ()
     packet_order: PacketOrder | None = None
     trimming: Trimming | None = None
+    cut_orders: tuple[tuple[str, ...], ...] = ()
 
     @property
     def declared(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,6 +76,24 @@ def test_pods_and_groups_are_drawn_apart_and_a_torus_by_its_places() -> None:
     assert groups("three levels") == {(0,), (1,), (2,)}
     places = {node.place for node in subnet_plan(SUBNETS["torus"]).nodes if node.role == "switch"}
     assert places == {(x, y) for x in range(5) for y in range(4)}
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [(2, 3), (3, 3), (2, 6), (6, 2), (3, 4), (2, 7), (3, 5), (5, 3), (4, 4), (2, 8), (2, 2, 3), (2, 2, 4)],
+)
+def test_the_bisection_of_a_torus_is_the_least_of_all_halves(sides: tuple[int, ...]) -> None:
+    """Every choice of half of the switches is tried; hosts send more than all links of a switch carry."""
+    fabric = subnet_fabric(torus(sides, 8))
+    between = [(link.a, link.b, link.speed_bps) for link in fabric.links if not link.to_host]
+    switches = sorted({name for a, b, _ in between for name in (a, b)})
+    least = min(
+        sum(bps for a, b, bps in between if (a in half) != (b in half))
+        for half in map(set, combinations(switches, len(switches) // 2))
+    )
+    found = fabric_capacity(fabric).bisection
+    assert found is not None
+    assert found.one_way_bps == least
 
 
 def test_managers_load_no_links_and_compute_alone_takes_part_in_a_workload() -> None:

@@ -784,6 +784,50 @@ def test_the_groups_of_a_dragonfly_plus_reach_each_other_at_the_declared_ratio(
     assert shares == ([] if share is None else [share])
 
 
+def bundled_torus(sides: list[int], links: int, **topology: Any) -> Document:
+    """Return a torus with 4 NDR links of compute hosts at each switch, and ``links`` between neighbors."""
+    shape = {"sides": sides, "links": f"{links} x NDR", "hosts_per_switch": 4, "host_links": "1 x NDR"}
+    first = "-".join("0" * len(sides))
+    hosts = {"sm1": {"at": f"sw-{first}"}, "sm2": {"at": f"sw-{first}"}, "storage1": None}
+    return intent(
+        topology={"fat_tree": None, "torus": shape, "hosts": hosts, **topology},
+        subnet_manager={"routing": {"engine": "dfsssp", "roots": None}},
+        partitions={"storage": None},
+        jobs=None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("sides", "links", "accepted", "cut"),
+    [
+        ([4, 4], 1, 1, (0, 4)),
+        ([4, 4], 4, 1, None),
+        ([4, 4], 1, 4, None),
+        ([4, 4], 1, 3.9, (0, 4)),
+        # Across the long side of 8, not along it, where twice as many links pass.
+        ([2, 8], 4, 1, (1, 2)),
+        ([2, 8], 8, 1, None),
+        ([2, 2, 6], 1, 1, (2, 6)),
+        ([2, 2, 6], 6, 1, None),
+    ],
+)
+def test_hosts_of_half_a_torus_send_no_more_than_passes_the_middle_of_its_longest_side(
+    sides: list[int], links: int, accepted: float, cut: tuple[int, float] | None
+) -> None:
+    """The cut is the side whose coordinate the halves share, and the ratio of what hosts send to what passes."""
+    found = drawn("IB040", bundled_torus(sides, links, oversubscription=accepted))
+    assert len(found) == (cut is not None)
+    for finding in found:
+        side, ratio = cut or (0, 0)
+        near, far = (
+            {int(name.split("-")[1 + side]) for name in str(finding.data[half]).split("'") if "sw-" in name}
+            for half in ("a", "b")
+        )
+        assert (near, far) == ({*range(sides[side] // 2)}, {*range(sides[side] // 2, sides[side])})
+        assert float(str(finding.data["host_bps"])) / float(str(finding.data["bps"])) == ratio
+        assert finding.severity == "warning"
+
+
 @pytest.mark.parametrize(
     ("across", "severities"), [((4, 4, 4, 4), []), ((4, 4, 3, 5), ["warning"]), ((7, 1, 1, 7), ["warning"])]
 )

@@ -50,7 +50,7 @@ topology:
   fat_tree: null
   torus:
     sides: [5, 5]
-    links: 2 x NDR
+    links: 3 x NDR
     hosts_per_switch: 2
     host_links: 1 x NDR
   hosts:

@@ -1,4 +1,4 @@
-"""A switch of a tree must not have less bandwidth up than down, unless the intent declares it.
+"""A switch of a tree must not have less bandwidth up than down, nor a half of a subnet, unless the intent declares it.
 
 Severity: error
 Subject: subnet
@@ -8,8 +8,9 @@ Adds up, for each leaf of a fat tree or dragonfly+, the rates of the links to co
 the tier above, each one way, and compares their ratio with the `oversubscription` that the intent accepts (1 where none
 is stated). In a tree of three tiers it does so for the tier in the middle too. Links that no product can have count as
 declared. Where all tiers pass, the bandwidth between one half of these hosts and the other is compared too, computed as
-by `lossless topology`, and for switches that are listed too: a dragonfly+ with too few global links, or uplinks that
-add up but lead to different spines, are a warning that names the halves.
+by `lossless topology`, and for switches that are listed too: a dragonfly+ with too few global links, uplinks that add
+up but lead to different spines, or a torus whose hosts send more than passes the middle of a side, are a warning that
+names the halves.
 
 ## Why it breaks a lossless fabric
 Credits stop every sender whose packets wait for a full uplink, and behind it those that do not even use it. Collectives
@@ -39,12 +40,40 @@ partitions: {storage: null}
 jobs: null
 ```
 
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus:   # <- here
+    sides: [4, 4]
+    links: 1 x NDR
+    hosts_per_switch: 4
+    host_links: 1 x NDR
+  hosts: {sm1: {at: sw-0-0}, sm2: {at: sw-2-2}, storage1: null}
+subnet_manager: {routing: {engine: dfsssp, roots: null}}
+partitions: {storage: null}
+jobs: null
+```
+
 ## Good
 ```yaml intent base=infiniband
 topology:
   fat_tree:
     uplinks: 1 x NDR
   oversubscription: 2.5
+```
+
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus:
+    sides: [4, 4]
+    links: 2 x NDR
+    hosts_per_switch: 2
+    host_links: 1 x NDR
+  hosts: {sm1: {at: sw-0-0}, sm2: {at: sw-2-2}, storage1: null}
+subnet_manager: {routing: {engine: dfsssp, roots: null}}
+partitions: {storage: null}
+jobs: null
 ```
 
 ## Fix
@@ -60,13 +89,16 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.bisection import bisection
+from lossless.analysis.topology.shapes import grid_name
 from lossless.analysis.topology.subnet import subnet_fabric, switch_loads
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
 from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from lossless.analysis.topology.bisection import Bisection
     from lossless.analysis.topology.subnet import SwitchLoad
     from lossless.model.fabric.infiniband.subnet import Subnet, SubnetShape
@@ -75,12 +107,12 @@ if TYPE_CHECKING:
 def check(subnet: Subnet) -> Results:
     """Yield a violation per switch whose oversubscription exceeds the declared ratio, else one for two halves of hosts.
 
-    Tori are left out, and of topologies that are listed link by link the tiers.
+    Of tori, and of topologies that are listed link by link, the tiers are left out.
     """
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return
-    if isinstance(subnet.shape, Unknown) or subnet.shape.kind == "torus":
+    if isinstance(subnet.shape, Unknown):
         return
     accepted = subnet.shape.oversubscription
     over = {
@@ -90,15 +122,33 @@ def check(subnet: Subnet) -> Results:
     }
     for name, load in over.items():
         yield _leaf_oversubscribed(name, load, accepted)
-    across = bisection(subnet_fabric(subnet).links) if not over else None
+    fabric = subnet_fabric(subnet)
+    across = bisection(fabric.links, fabric.cut_orders) if not over else None
     if across is not None and across.host_bps > across.bps * accepted:
-        yield _halves_apart(subnet.shape, across)
+        placed = {name: switch.coordinates for name, switch in switches(subnet).items()}
+        yield _halves_apart(subnet.shape, across, [_named(half, placed) for half in (across.a, across.b)])
 
 
-def _halves_apart(topology: SubnetShape, across: Bisection) -> Violation:
+def _named(half: Sequence[str], placed: Mapping[str, tuple[int, ...]]) -> str:
+    """Return the name of a half: of a torus the switches with one coordinate in common, as ``sw-*-0 .. sw-*-3``."""
+    if not all(name == grid_name(placed.get(name, ())) for name in half):
+        return f"{half[0]} .. {half[-1]}" if len(half) > 1 else half[0]
+    inside = {placed[name] for name in half}
+    for side in range(len(placed[half[0]])):
+        cut = {at[side] for at in inside}
+        whole = {at for at in placed.values() if at and at[side] in cut}
+        if whole == inside and len(cut) < len({at[side] for at in placed.values() if at}):
+            stars = ["*"] * len(placed[half[0]])
+            ends = [
+                "-".join(["sw", *stars[:side], str(at), *stars[side + 1 :]]) for at in (min(cut), max(cut))
+            ]
+            return ends[0] if len(cut) == 1 else f"{ends[0]} .. {ends[1]}"
+    return f"{half[0]} .. {half[-1]} ({len(half)} switches)"
+
+
+def _halves_apart(topology: SubnetShape, across: Bisection, names: Sequence[str]) -> Violation:
     accepted, ratio = topology.oversubscription, across.host_bps / across.bps if across.bps else math.inf
     declared = f", {accepted:g}:1 is declared" if accepted > 1 else ""
-    names = [f"{half[0]} .. {half[-1]}" if len(half) > 1 else half[0] for half in (across.a, across.b)]
     return Violation(
         origin=topology.origin,
         message=f"{format_capacity(across.bps)} lead from {names[0]} to {names[1]} for "

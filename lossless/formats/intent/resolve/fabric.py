@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.shapes import cut_orders
 from lossless.formats.intent.policy import CLASS_SECTIONS
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.asics import (
@@ -157,6 +158,9 @@ class _FabricResolver:
             trimming=trimming(self.loaded),
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
             beyond=tuple(beyond_of(self.plan, self.devices)),
+            cut_orders=cut_orders({node.name: node.place for node in own})
+            if self.loaded.intent.topology.shape_key == "torus"
+            else (),
         )
         return fabric._replace(workloads=workloads(self.loaded, fabric))
 
