@@ -35,6 +35,7 @@ PAGES = (
     "docs/tutorial.md",
     "docs/faq.md",
     "docs/dialects.md",
+    "docs/published-claims.md",
     "docs/guides/change.md",
     "docs/guides/ci.md",
     "docs/guides/diff.md",
