@@ -652,6 +652,27 @@ def test_keys_of_the_aggregation_manager_exist_and_have_values_of_their_ranges(
     assert all(finding.origin.path == ("sharp", "settings", key) for finding in found)
 
 
+@pytest.mark.parametrize(
+    ("section", "key", "codes", "unchecked"),
+    [
+        ("Sharp", "enable_sharp_allocation", [], 0),
+        ("Server", "report_events", [], 0),
+        ("MADLimiter", "mad_limiter_enabled", [], 0),
+        ("Server", "reprot_events", ["IB019"], 0),
+        ("Server", "of_a_later_ufm", [], 1),
+    ],
+)
+def test_keys_of_gv_cfg_that_are_a_slip_are_reported_and_unlisted_ones_not_checked(
+    section: str, key: str, codes: list[str], unchecked: int
+) -> None:
+    document = intent(flavour="nvidia", subnet_manager={"manager": "ufm", "ufm": {section: {key: "x"}}})
+    report = lint_documents([document])
+    found = [finding for finding in report.findings if finding.code == "IB019"]
+    assert [finding.code for finding in found] == codes
+    assert all(one.origin.path == ("subnet_manager", "ufm", section, key) for one in found)
+    assert sum(rule.code == "IB019" for rule in report.not_checked) == unchecked
+
+
 # --- jobs
 
 

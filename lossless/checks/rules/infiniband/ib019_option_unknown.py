@@ -1,4 +1,4 @@
-"""A key of opensm.conf or sharp_am.cfg must exist in the program that reads it.
+"""A key of opensm.conf, sharp_am.cfg or gv.cfg must exist in the program that reads it.
 
 Severity: error
 Fix: unsafe
@@ -8,7 +8,7 @@ Subject: subnet
 Looks for keys that the declared opensm (`flavour`) does not have: misspelled ones, keys joined to their value by `=`,
 keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than any public list;
 there, and in a file whose flavor does not show, an unknown key is not checked unless it is close to a known one. So it
-is with keys of sharp_am.cfg.
+is with keys of sharp_am.cfg, and of UFM's gv.cfg, of which no public source has all keys or ranges.
 
 ## Why it breaks a lossless fabric
 opensm prints a line when it starts, uses its default, and its exit status is 0. `routing_engine=ftree` is such a key,
@@ -35,6 +35,15 @@ sharp:
     max_tress_to_build: 126   # <- here
 ```
 
+```yaml intent base=infiniband
+flavour: nvidia
+subnet_manager:
+  manager: ufm
+  ufm:
+    Sharp:
+      shrap_enabled: "true"   # <- here
+```
+
 ## Good
 ```conf opensm base=none
 qos TRUE
@@ -57,7 +66,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.records import Unknown
-from lossless.model.fabric.infiniband.subnet import known_keys, option, sharp_keys
+from lossless.model.fabric.infiniband.subnet import gv_keys, known_keys, option, sharp_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +79,7 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per key of a file that the declared opensm, or sharp_am, is not known to have.
+    """Yield a violation per key of a file that the declared opensm, sharp_am or UFM is not known to have.
 
     A missing input for one that NVIDIA's may have.
     """
@@ -85,18 +94,25 @@ def check(subnet: Subnet) -> Results:
             yield _others(setting, flavours[0])
     for setting in subnet.sharp.settings if subnet.sharp is not None else ():
         if setting.key not in sharp_keys():
-            yield _of_sharp(setting)
+            why = "a key that may be one of another release of sharp_am than 3.6.0"
+            yield _slip(setting, "sharp_am", sharp_keys(), why)
+    for setting in subnet.gv:
+        if setting.key not in gv_keys():
+            yield _slip(setting, "UFM", gv_keys(), "a key of gv.cfg that no public source lists")
 
 
-def _of_sharp(setting: ManagerSetting) -> Violation | MissingInput:
+def _slip(
+    setting: ManagerSetting, program: str, keys: frozenset[str], unknown: str
+) -> Violation | MissingInput:
+    """Return the violation of a key that is a slip of a letter from a known one, else what is not known of it."""
     from lossless.ground.basics.units import nearest
 
-    near = nearest(setting.key, sharp_keys(), _A_SLIP)
+    near = nearest(setting.key, keys, _A_SLIP)
     if near is None:
-        return MissingInput("a key that may be one of another release of sharp_am than 3.6.0")
+        return MissingInput(unknown)
     return Violation(
         origin=setting.origin.key(),
-        message=f"sharp_am is not known to have a key {setting.key!r}",
+        message=f"{program} is not known to have a key {setting.key!r}",
         help=f"did you mean {near}?",
         data={"key": setting.key},
         severity="warning",

@@ -481,6 +481,11 @@ def sharp_keys() -> frozenset[str]:
     return frozenset(_data()["sharp_am"]["keys"])
 
 
+def gv_keys() -> frozenset[str]:
+    """Return the keys of UFM's gv.cfg that public sources name, of any section; UFM has more."""
+    return frozenset(key for keys in _data()["gv"].values() for key in keys)
+
+
 def sharp_range(key: str) -> tuple[int, int] | None:
     """Return the least and the greatest value of a key of sharp_am.cfg, None where no source states them."""
     return _range(_data()["sharp_am"]["range"], key)
