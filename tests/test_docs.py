@@ -14,6 +14,7 @@ from lossless.api import lint, lint_documents, storm
 from lossless.checks.rules.registry import RULES
 from lossless.formats.intent.document import PRESETS
 from lossless.ground.basics import limits
+from lossless.ground.basics.findings import Json
 from lossless.ground.documents import load_text
 from lossless.ground.documents.yaml.edits import on_one_line
 from tests.checks.rules.snippets import merge
@@ -171,7 +172,7 @@ def test_the_page_of_presets_has_every_value_of_their_files() -> None:
         assert {value for value in leaves(tomllib.loads(text)["intent"]) if value not in chapter} == set()
 
 
-def leaves(value: object) -> Iterator[str]:
+def leaves(value: Json) -> Iterator[str]:
     """Yield every value of a tree, as YAML has it."""
     if isinstance(value, dict):
         for inner in value.values():

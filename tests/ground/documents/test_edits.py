@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 from inline_snapshot import snapshot
 
+from lossless.ground.basics.findings import Json
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange, changed
 from lossless.ground.documents.command_lines import edited
@@ -249,7 +250,7 @@ def test_a_text_that_would_be_read_as_something_else_is_quoted() -> None:
 @example("%x")
 @example("host[1-4]")
 def test_a_text_on_one_line_is_read_back_wherever_it_stands(text: str) -> None:
-    value = {"key": text, "list": [text, {"below": text}], **({text: 1} if text else {})}
+    value: Json = {"key": text, "list": [text, {"below": text}], **({text: 1} if text else {})}
     assert load_text(f"all: {on_one_line(value)}\n", "fabric.yaml").data["all"] == value
 
 

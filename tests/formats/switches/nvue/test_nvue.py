@@ -313,7 +313,9 @@ def test_names_are_read_back_from_the_ranges_of_commands(names: set[str]) -> Non
 
 
 def test_names_in_a_row_are_one_range() -> None:
-    data = {"interface": {name: {} for name in ("eth0", "swp1", "swp2", "swp3", "swp9", "swp10")}}
+    data: dict[str, Any] = {
+        "interface": {name: {} for name in ("eth0", "swp1", "swp2", "swp3", "swp9", "swp10")}
+    }
     assert list(commands(data)) == ["nv set interface eth0,swp1-3,swp9-10"]
 
 
