@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.checks.rules.isolation.network_purpose import is_management, is_storage
+from lossless.checks.rules.isolation.iso001_management_on_fabric import is_management, is_storage
 from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 
 if TYPE_CHECKING:

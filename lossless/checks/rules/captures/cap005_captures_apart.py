@@ -63,7 +63,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.capture_times import CountedTime, common_s, counted_time
+from lossless.checks.rules.counting import CountedTime, common_s, counted_time
 from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.units import format_duration
 

@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import markings
-from lossless.checks.rules.isolation.network_purpose import stores
+from lossless.checks.rules.isolation.iso001_management_on_fabric import stores
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Network, TrafficClass

@@ -62,8 +62,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.capture_times import common_s, counted_time, whole_s
-from lossless.checks.rules.counting import Count
+from lossless.checks.rules.counting import Count, common_s, counted_time, whole_s
 from lossless.checks.rules.host_counters.rdma_ports import CNPS_HANDLED, CNPS_IGNORED, CNPS_SENT, rdma_ports
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple

@@ -41,11 +41,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.isolation.network_purpose import manages
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Network, TrafficClass
     from lossless.model.fabric.view import View
+
+_MANAGEMENT = frozenset({"management", "mgmt", "oob", "bmc", "ipmi"})
+_STORAGE = frozenset({"storage", "nfs", "nvme", "nvmeof", "iscsi", "ceph", "lustre", "backup"})
 
 
 def check(view: View) -> Results:
@@ -68,3 +70,27 @@ def _management_on_fabric(network: Network, cls: TrafficClass) -> Violation:
         data={"network": network.name, "class": cls.name, "lossless": cls.lossless},
         severity=None if cls.lossless else "info",
     )
+
+
+def manages(network: Network) -> bool:
+    """Return whether a network manages devices, by its stated purpose, else by a word of its name."""
+    return network.purpose == "management" if network.purpose else is_management(network.name)
+
+
+def stores(network: Network) -> bool:
+    """Return whether a network carries storage, by its stated purpose, else by a word of its name."""
+    return network.purpose == "storage" if network.purpose else is_storage(network.name)
+
+
+def is_management(name: str) -> bool:
+    """Return whether a network manages devices, by a word of its name."""
+    return not _MANAGEMENT.isdisjoint(_words(name))
+
+
+def is_storage(name: str) -> bool:
+    """Return whether a network carries storage, by a word of its name."""
+    return not _STORAGE.isdisjoint(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    return name.lower().replace("_", "-").replace(".", "-").split("-")

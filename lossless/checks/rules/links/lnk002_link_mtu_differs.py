@@ -57,7 +57,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.links.disagreements import Disagreement, disagreements
+from lossless.checks.rules.links.cabling import Disagreement, disagreements
 from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS
 

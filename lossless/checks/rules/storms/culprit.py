@@ -20,8 +20,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.rules.capture_times import counted_time
-from lossless.checks.rules.counting import Count, count_of, counted, each
+from lossless.checks.rules.counting import Count, count_of, counted, counted_time, each
 from lossless.checks.rules.host_counters.nics import nics
 from lossless.checks.rules.storms.pause_walk import SWITCH_PORT, PausedPort, PauseWalk
 from lossless.ground.basics.findings import grouped

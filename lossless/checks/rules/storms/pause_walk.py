@@ -16,8 +16,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
-from lossless.checks.rules.capture_times import apart
-from lossless.checks.rules.counting import Count, count_of, counted, each
+from lossless.checks.rules.counting import Count, apart, count_of, counted, each
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier
 
