@@ -98,7 +98,7 @@ def verified(
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
     fabric = RunningFabric(
-        tuple(devices), intended.links, tuple(intended.switches.values()), pass_marks or {}
+        tuple(devices), intended.links, tuple(intended.switches.values()), pass_marks or {}, intended.hosts
     )
     shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
     report = together([*alone, shared, Report(not_checked=tuple(_no_counts(devices)))])

@@ -114,16 +114,17 @@ class RunningDevice:
 
 
 class RunningFabric(NamedTuple):
-    """All devices with captures, and the links and switches of an intent that is checked with them.
+    """All devices with captures, and the links, switches and hosts of an intent that is checked with them.
 
-    ``switches`` includes those of the intent without captures. ``pass_marks`` are the configured pass marks of traffic
-    tests by file and key, in place of the default ones.
+    ``switches`` and ``hosts`` (the latter by name) include those of the intent without captures. ``pass_marks`` are
+    the configured pass marks of traffic tests by file and key, in place of the default ones.
     """
 
     devices: tuple[RunningDevice, ...]
     links: tuple[Link, ...] = ()
     switches: tuple[Switch, ...] = ()
     pass_marks: Mapping[str, Mapping[str, float]] = {}
+    hosts: Mapping[str, HostQos] = {}
 
 
 def _lossless(qos: PortQos) -> LosslessPort:

@@ -1,12 +1,14 @@
 """The RDMA of a job must not fail with a completion error.
 
 Severity: warning
-Subject: running device
+Subject: running fabric
 
 ## What it does
 Takes the first work completion with an error from each log of NCCL or UCX, and reports its meaning. Flushed work
 requests (error 5) are no cause: a queue pair that has failed, or that a job closes, flushes all its remaining requests.
-A log with only flushed requests is *not checked*: the first error is in the log of another process or host.
+A log with only flushed requests is *not checked*: the first error is in the log of another process or host. The note
+has the causes that captures and the intent show: a port of either end that is down, a GID that the peer cannot reach, a
+traffic class that is not lossless, the culprit of pauses and losses.
 
 ## Why it breaks a lossless fabric
 Error 12 means that a packet was sent repeatedly and never answered: the path is down, drops the class, or the peer is
@@ -41,14 +43,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.ground.basics.findings import grouped
+from lossless.checks.rules.host_counters.rdma_ports import FLUSHED, job_events, shown_causes
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state import PlacedReading
+    from lossless.checks.rules.host_counters.rdma_ports import JobEvent
+    from lossless.checks.rules.running_subjects import RunningFabric
 
 
 class Meaning(NamedTuple):
@@ -59,7 +61,8 @@ class Meaning(NamedTuple):
     help: str
 
 
-_FLUSHED = 5
+_OF_THE_NETWORK = frozenset({12, 13})
+"""The errors whose cause may be the path, or a peer that does not receive."""
 _PROGRAM = "look at the program and its memory regions; no change to the fabric helps against it"
 _MEANINGS = {
     12: Meaning(
@@ -80,34 +83,36 @@ _MEANINGS = {
 }
 
 
-def check(device: RunningDevice) -> Results:
+def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation per log with a failed completion other than a flushed work request."""
-    statuses = grouped((placed.file, placed) for placed in device.state.every("wc_status"))
-    for events in statuses.values():
-        known = [placed for placed in events if placed.number]
-        causes = [placed for placed in known if placed.number != _FLUSHED]
-        if causes:
-            yield _completion_error(device, causes)
-        elif known:
-            yield MissingInput("the log has flushed work requests only: what came first is in another log")
+    for device in fabric.devices:
+        for events in job_events(device).values():
+            known = [event for event in events if isinstance(event.value("wc_status"), int)]
+            causes = [event for event in known if event.value("wc_status") != FLUSHED]
+            if causes:
+                yield _completion_error(fabric, causes)
+            elif known:
+                yield MissingInput(
+                    "the log has flushed work requests only: what came first is in another log"
+                )
 
 
-def _completion_error(device: RunningDevice, causes: Sequence[PlacedReading]) -> Violation:
-    first = min(causes, key=lambda placed: int(placed.part("event") or 0))
-    status = first.number or 0
+def _completion_error(fabric: RunningFabric, failed: Sequence[JobEvent]) -> Violation:
+    first = failed[0]
+    status = first.readings["wc_status"].number or 0
     meaning = _MEANINGS.get(status, Meaning("failed", "", _PROGRAM))
-    host, peer = first.part("host") or device.name, _peer(first)
-    more = f"; {len(causes) - 1} more after it" if len(causes) > 1 else ""
+    more = f"; {len(failed) - 1} more after it" if len(failed) > 1 else ""
+    shown = shown_causes(fabric, first) if status in _OF_THE_NETWORK else ()
     return Violation(
-        origin=first.origin,
-        message=f"RDMA of a job on {host}{peer} failed with error {status}: {meaning.name}",
-        note=f"{meaning.says}{more}".removeprefix("; "),
-        help=meaning.help,
-        elements=(host,),
-        data={"status": status, "errors": len(causes)},
+        origin=first.placed.origin,
+        message=f"RDMA of a job on {first.host}{f' to {first.peer}' if first.peer else ''} failed with error {status}: "
+        f"{meaning.name}",
+        note_lines=tuple(
+            filter(
+                None, (f"{meaning.says}{more}".removeprefix("; "), *(f"shown: {each.text}" for each in shown))
+            )
+        ),
+        help=shown[0].help if shown else meaning.help,
+        elements=(first.host,),
+        data={"status": status, "errors": len(failed), "causes": [each.text for each in shown]},
     )
-
-
-def _peer(placed: PlacedReading) -> str:
-    peer = placed.part("peer")
-    return f" to {peer.partition('<')[0]}" if peer else ""

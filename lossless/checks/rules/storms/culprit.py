@@ -70,6 +70,9 @@ _BAD_FRAMES = 1e-7
 """Damaged frames per frame from which a link is bad: three times what a bit error ratio of 10^-12, the objective of
 IEEE 802.3 for 25G and 100G links, damages of frames of 4 KiB (3.3e-8)."""
 _FLAPS = 2
+_UNANSWERED = frozenset({12, 13})
+"""Status of a completion whose peer did not answer, or had no buffer (rdma-core libibverbs/verbs.h @85d8a41).
+"""
 _DAMAGE = {
     "in_errors": "frames with errors",
     "fec_uncorrected_codewords": "codewords that FEC could not correct",
@@ -362,7 +365,12 @@ def _receiver(
         else "what is connected there does not drain: it pauses its switch",
         confidence=confidence,
         since_boot=port.since_boot,
-        evidence=(*evidence, *_spread(port, ports), *_victims(fabric, port.priority, _peer(port))),
+        evidence=(
+            *evidence,
+            *_spread(port, ports),
+            *_victims(fabric, port.priority, _peer(port)),
+            *_of_jobs(fabric, _peer(port)),
+        ),
         help=_remedy(own, f"{device} {name}", port),
         seen_at=port.shown,
         priority=port.priority,
@@ -479,6 +487,23 @@ def _victims(fabric: RunningFabric, priority: str, culprit: str) -> Iterator[Cul
         yield CulpritEvidence(f"paused by it, and victims: {names}", paused[0][1].origin)
 
 
+def _of_jobs(fabric: RunningFabric, host: str) -> Iterator[CulpritEvidence]:
+    """Yield the first failure of a job's log on a connection to a host, as evidence."""
+    addresses = {
+        placed.reading.value
+        for device in fabric.devices
+        for placed in device.state.every("address")
+        if host and (placed.part("host") or device.name) == host
+    }
+    for device in fabric.devices:
+        for placed in device.state.every("wc_status"):
+            peer = (placed.part("peer") or "").partition("<")[0]
+            if peer in addresses and placed.number in _UNANSWERED:
+                text = f"a job on {placed.part('host') or device.name} got error {placed.number} from {host}"
+                yield CulpritEvidence(text, placed.origin)
+                return
+
+
 def _against(port: _PausingPort, sent: int | None, *, silent: bool) -> Iterator[str]:
     watched = port.counts.get("pfcwd_detected")
     if watched is not None and not watched.amount:
@@ -531,6 +556,7 @@ def _nics_alone(fabric: RunningFabric, found: Sequence[Culprit]) -> Iterator[Cul
                 for each_of in same
             ),
             *_victims(fabric, str(number), nic.host),
+            *_of_jobs(fabric, nic.host),
         )
         yield Culprit(
             kind="NIC" if nic.count("pause_storm_errors") else "host",

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
     from lossless.model.fabric.state import Identity, StateItem, StateItems
 
-_MPI = re.compile(r"\[[0-9]+,[0-9]+\]<std(?:out|err)>:[ \t]?")
+MPI_TAG = re.compile(r"\[[0-9]+,[0-9]+\]<std(?:out|err)>:[ \t]?")
 """The mark that Open MPI puts before each line with ``--tag-output``."""
 _RANK = re.compile(
     r"#\s++Rank\s++([0-9]{1,6})\s++(?:Group\s++[0-9]++\s++)?Pid\s++[0-9]++\s++on\s++"
@@ -113,7 +113,7 @@ def _collectives(section: PrintedSection) -> StateItems:
     commanded = _command(section.title)
     is_open = is_empty = False
     for line in section.lines:
-        text = _MPI.sub("", line.text)
+        text = MPI_TAG.sub("", line.text)
         begins = _STARTS.match(text) or (not is_open and _table(text))
         # Each process prints the head where several ran by themselves: one test follows them.
         if begins and not (is_open and is_empty):

@@ -148,3 +148,159 @@ def test_a_nic_with_sharp_and_the_path_to_the_memory_of_a_gpu_are_named() -> Non
 )
 def test_a_log_says_whether_nics_reach_the_memory_of_gpus(line: str, direct: bool) -> None:
     assert value(host_captures(f"a:1:1 [0] NCCL INFO {line}\n"), "gdrdma") is direct
+
+
+def failures(text: str) -> list[tuple[object, object]]:
+    """Return each failed call of a log with its error."""
+    captures = host_captures(text)
+    return [
+        (one.value, other.value)
+        for one, other in zip(of(captures, "failed_call"), of(captures, "errno"), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "call", "errno"),
+    [
+        ("NCCL WARN Call to ibv_modify_qp failed with error No such device", "ibv_modify_qp", 19),
+        (
+            "NCCL WARN Call to ibv_modify_qp failed with error Connection timed out errno 110",
+            "ibv_modify_qp",
+            110,
+        ),
+        ("NCCL WARN Call to ibv_modify_qp failed with 61 No data available, on dev a:1", "ibv_modify_qp", 61),
+        ("NCCL WARN Call to ibv_create_qp failed", "ibv_create_qp", UNKNOWN),
+        ("NCCL WARN Call to ibv_reg_mr failed with error Cannot allocate memory", "ibv_reg_mr", 12),
+        ("NCCL WARN NET/IB : Unable to open device mlx5_1", "ibv_open_device", UNKNOWN),
+        ("NCCL WARN Connect to 10.0.0.4<56> failed : Software caused connection abort", "connect", 103),
+        (
+            "NCCL WARN socketPollConnect: Connect to 10.0.0.4<5> returned 113(No route to host) errno 115(In)",
+            "connect",
+            113,
+        ),
+        (
+            "NCCL WARN ncclOsSocketPollConnect: connect to a<5> returned Connection refused, exceeded",
+            "connect",
+            111,
+        ),
+        ("NCCL WARN NET/OFI Couldn't open AV. RC: -22, ERROR: Invalid argument", "open AV", 22),
+        (
+            "NCCL WARN NET/OFI Request 0x7f completed with error. RC: 113. Error: 4 (Unresponsive)",
+            "libfabric",
+            113,
+        ),
+        ("NCCL WARN NET/OFI Request 0x7 (WRITE) completed with error: err: 113, flags: 0", "libfabric", 113),
+    ],
+)
+def test_a_call_that_failed_has_its_error_as_a_number_in_all_versions(
+    line: str, call: str, errno: object
+) -> None:
+    assert failures(f"h1:1:2 [0] {line}\n") == [(call, errno)]
+
+
+@pytest.mark.parametrize(
+    ("line", "call", "errno"),
+    [
+        (
+            "[16.2] [n1:39:0]  dc_mlx5.c:4  UCX  ERROR ibv_modify_qp(DCI, RTR) failed : Invalid argument",
+            "ibv_modify_qp",
+            22,
+        ),
+        (
+            "[16.2] [n1:39:0]  ud.c:2  UCX  ERROR Failed to modify UD QP to INIT: No such device",
+            "ibv_modify_qp",
+            19,
+        ),
+        (
+            "[16.2] [n1:39:0]  sock.c:3  UCX  ERROR connect(fd=8, dest_addr=10.0.0.1:4) failed: Connection refused",
+            "connect",
+            111,
+        ),
+        (
+            "[n1:39:0:39]  ud_ep.c:2  Fatal: UD endpoint 0x3b to n2:7: unhandled timeout error",
+            "UD endpoint",
+            110,
+        ),
+        (
+            "libfabric:4:17::efa:cq:handle():7<warn> err: 5, message: Invalid address Peer host id: i-0c",
+            "libfabric",
+            5,
+        ),
+    ],
+)
+def test_a_call_of_ucx_or_libfabric_that_failed_has_its_error(line: str, call: str, errno: int) -> None:
+    assert failures(f"{line}\n") == [(call, errno)]
+
+
+def test_a_call_that_is_tried_again_has_not_failed() -> None:
+    again = (
+        "Call to ibv_modify_qp failed with 110 Connection timed out, on dev a:1, retrying 1/34 after 100 msec"
+    )
+    connect = "socketPollConnect: connect to 10.0.0.1<5> returned Connection refused, retrying (13/34)"
+    assert failures(f"h1:1:2 [0] NCCL INFO {again}\nh1:1:2 [0] NCCL INFO {connect}\n") == []
+
+
+def test_a_queue_pair_that_failed_names_its_nic_and_gids() -> None:
+    captures = host_captures(
+        "h1:1:2 [5] ibvwrap.c:2 NCCL WARN Call to ibv_modify_qp failed with 110 Connection timed out, on dev mlx5_4:1,"
+        " curr state INIT, next state RTR, local GID index 3, local GID ::ffff:192.0.2.1,"
+        " remote GID ::ffff:192.0.2.7\n"
+    )
+    assert value(captures, "errno", device="mlx5_4", port=1, host="h1") == 110
+    assert (value(captures, "next_state"), value(captures, "local_gid_index")) == ("RTR", 3)
+    assert value(captures, "remote_gid") == "::ffff:192.0.2.7"
+
+
+@pytest.mark.parametrize(
+    ("line", "event", "device"),
+    [
+        ("h:1:2 [0] NCCL WARN NET/IB : Got async event : port error", "port error", None),
+        (
+            "h:1:2 [0] NCCL WARN NET/IB : mlx5_4:1 Got non-fatal async event: port error(10)",
+            "port error",
+            "mlx5_4",
+        ),
+        (
+            "h:1:2 [0] NCCL WARN NET/IB : mlx5_4:1 async fatal event on QP (0x5) qpn=4 state=6: CQ error",
+            "CQ error",
+            "mlx5_4",
+        ),
+        ("h:1:2 [0] NCCL WARN NET/IB : mlx5_4:1 GID table changed", "GID table change", "mlx5_4"),
+        ("h:1:2 [0] NCCL WARN NET/IB : unknown event type (18)", "GID table change", None),
+        (
+            "[1.5] [h:3:1] ib_device.c:4 UCX  WARN  IB Async event on mlx5_4: port error on port 1",
+            "port error",
+            "mlx5_4",
+        ),
+        ("[1,12]<stdout>:h:8:8 [0] NCCL WARN NET/IB : Got async event : port error", "port error", None),
+    ],
+)
+def test_an_event_of_a_nic_has_one_name_in_all_logs(line: str, event: str, device: str | None) -> None:
+    captures = host_captures(f"{line}\n")
+    [reading] = of(captures, "async_event")
+    assert reading.value == event
+    assert dict(reading.identity).get("device") == device
+    assert dict(reading.identity)["host"] == "h"
+
+
+def test_sharp_that_a_job_did_not_get_is_told_from_the_errors_of_its_library() -> None:
+    captures = host_captures(
+        "[h:0:1 - context.c:7] ERROR sharp_get_job_data_len failed: Job not found (-18)\n"
+        "h:1:2 [0] sharp_plugin.c:2 NCCL WARN NET/IB : SHARP coll init error: Cannot create SHARP job(-11)\n"
+    )
+    assert value(captures, "sharp_error") == "sharp_get_job_data_len failed: Job not found (-18)"
+    assert value(captures, "collnet_failed") == "coll init error: Cannot create SHARP job(-11)"
+
+
+def test_a_collective_that_pytorch_gave_up_has_its_rank_and_time() -> None:
+    captures = host_captures(
+        "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=5, OpType=ALLREDUCE, "
+        "Timeout(ms)=600000) ran for 600029 milliseconds before timing out.\n"
+    )
+    assert value(captures, "collective_timeout", rank=3, collective="ALLREDUCE") == 600029
+
+
+def test_lines_of_ucx_in_a_log_of_nccl_are_read_too() -> None:
+    captures = host_captures(f"{NICS}\n{UCX}")
+    assert value(captures, "wc_status", device="mlx5_0") == 12
+    assert value(captures, "devices", host="node-2") == 2
