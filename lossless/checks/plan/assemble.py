@@ -186,6 +186,8 @@ def _numbered(steps: Iterable[PlanStep]) -> Iterator[PlanStep]:
 
 
 def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) -> Iterator[str]:
+    if change.begun:
+        yield change.begun
     if any(step.kind == "stop" for step in steps):
         yield _APART
     unread = any(stage.qos is None for kind in change.hosts if len(kind.stages) > 1 for stage in kind.stages)

@@ -293,6 +293,7 @@ class FabricChange(NamedTuple):
 
     ``sent`` are the DSCPs that jobs send now, ``wanted`` those of lossless classes of the target that they will send.
     ``lossless`` are all DSCPs of these classes: no setting of a host sends those of them that are not ``wanted``.
+    ``begun`` says that an earlier change of DSCPs is half done, and which DSCPs jobs are therefore taken to send.
     """
 
     kinds: tuple[PlannedKind, ...]
@@ -302,6 +303,7 @@ class FabricChange(NamedTuple):
     sent: frozenset[int]
     wanted: frozenset[int]
     lossless: frozenset[int]
+    begun: str = ""
 
     @property
     def dscps(self) -> frozenset[int]:

@@ -40,7 +40,7 @@ from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import grouped
-from lossless.ground.basics.records import UNKNOWN, Unknown
+from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
 from lossless.ground.basics.units import listed
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View, bare
@@ -145,11 +145,11 @@ def change_of(
     kinds = [*titled(kinds, groups)]
     kind_of = {name: number for number, kind in enumerate(kinds) for name in kind.devices}
     views = _views(running, kinds, profile_dirs)
-    priorities = _lossless(running, views)
-    sent = (
-        frozenset(rdma_dscps) or sent_by(running.hosts if not running.fabric else {}) or frozenset(priorities)
-    )
     lossless = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
+    priorities = _lossless(running, views)
+    stated = frozenset(rdma_dscps) or sent_by(running.hosts if not running.fabric else {})
+    moves = () if stated else tuple(_moves([_lossless_on(view) for view in views], target.classes))
+    sent = stated or frozenset(priorities) - {move.unsent for move in moves}
     wanted = will_send(sent, lossless, [host.qos for host in target.hosts])
     hosts, host_of = _hosts(
         running,
@@ -157,7 +157,7 @@ def change_of(
         {dscp: priorities.get(dscp) for dscp in sent},
         wanted,
         lossless,
-        moved=_has_moved_dscps(views, kinds, target),
+        moved=bool(moves) or _has_moved_dscps(views, kinds, target),
     )
     kinds = [kind._replace(units=_units(kind, sent | lossless)) for kind in kinds]
     classes = _PortClasses(kinds)
@@ -169,6 +169,7 @@ def change_of(
         sent,
         wanted,
         lossless,
+        "; ".join(dict.fromkeys(_begun(move) for move in moves)),
     )
 
 
@@ -269,6 +270,56 @@ def _lossless(running: InService, views: Sequence[View]) -> dict[int, int | None
         by_class |= _by_dscp(view.fabric.switches[0].classes)
     # Classes are known by traffic classes that are priorities; where the maps say otherwise, ports do.
     return dict(paused for view in views for paused in _paused_dscps(view)) | by_class
+
+
+def _lossless_on(view: View) -> dict[int, int | None]:
+    """Return the DSCPs that are lossless on a switch, with their PFC priorities; ``None`` if one is unknown."""
+    return dict(_paused_dscps(view)) | _by_dscp(view.fabric.switches[0].classes)
+
+
+class _Move(NamedTuple):
+    """A change from one DSCP of a priority to another that has begun on some switches; jobs do not send ``unsent``.
+
+    ``old`` is lossless on all switches while they take in ``new``, and ``new`` while they drop ``old``; in between both
+    are, and ``unsent`` is None.
+    """
+
+    old: int
+    new: int
+    unsent: int | None
+
+
+def _moves(switches: Sequence[Mapping[int, int | None]], target: ClassSet) -> Iterator[_Move]:
+    """Yield the changes of a DSCP that are half done, by the DSCPs that are lossless on each switch in service.
+
+    A DSCP goes if the target has it in no lossless class. Switches that lack a DSCP of the target while none of its
+    priority goes have drifted, and jobs are still taken to send it.
+    """
+    everywhere = set.intersection(*(set(own) for own in switches)) if switches else set()
+    anywhere = dict(pair for own in switches for pair in own.items())
+    wanted = _by_dscp(target)
+    going = {dscp: priority for dscp, priority in anywhere.items() if dscp not in wanted}
+    for new in sorted(wanted.keys() & anywhere.keys()):
+        for old in sorted(dscp for dscp, priority in going.items() if priority == wanted[new]):
+            if old in everywhere or new in everywhere:
+                lacking = (dscp for dscp in (old, new) if dscp not in everywhere)
+                yield _Move(old, new, next(lacking, None))
+
+
+def _begun(move: _Move) -> str:
+    """Return in words where a half-done change of a DSCP is, and which DSCPs jobs are taken to send."""
+    old, new, unsent = move
+    if unsent is None:
+        return (
+            f"DSCP {old} and DSCP {new} are lossless on all switches, as half way from {old} to {new}: jobs are taken "
+            f"to send both; state --rdma-dscp {old} if none sends {new} yet"
+        )
+    done = "begun" if unsent == new else "done but for its last step"
+    return (
+        f"DSCP {unsent} is lossless on some switches alone, as in a change from DSCP {old} to DSCP {new} that is {done}"
+        f": jobs are taken to send DSCP {new if unsent == old else old}, not {unsent}; state --rdma-dscp for each DSCP "
+        "that they send if they send others"
+    )
 
 
 def _has_moved_dscps(views: Sequence[View], kinds: Sequence[PlannedKind], target: Fabric) -> bool:
@@ -441,7 +492,9 @@ def host_stages(
     already. Unknown hosts get the target if DSCPs have ``moved`` to other queues, although jobs send the same.
     """
     now = frozenset(sent)
-    more = f"take in DSCP {_spelled(lossless - now)} too"
+    more = (
+        f"take in DSCP {_spelled(lossless - now)} too" if lossless - now else f"take in DSCP {_spelled(now)}"
+    )
     if now == wanted:
         stay = HostStage("as they are", old, sends=True)
         if _same(old, new) or (old is None and lossless == now and not moved):
@@ -508,7 +561,8 @@ def _same(one: HostQos | None, other: HostQos | None) -> bool:
 
 def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:
     new, old = wanted - sent, sent - wanted
-    said = [f"send DSCP {_spelled(new)}" if new else "", f"no longer DSCP {_spelled(old)}" if old else ""]
+    # Old settings may be unknown: jobs that send a DSCP already are then told it again.
+    said = [f"send DSCP {_spelled(new or wanted)}", f"no longer DSCP {_spelled(old)}" if old else ""]
     return ", ".join(filter(None, said))
 
 

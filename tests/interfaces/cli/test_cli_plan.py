@@ -223,6 +223,55 @@ def test_interruptions_of_a_group_do_not_contradict_each_other(cli: Cli) -> None
     assert all(len(set(step["interrupts"])) == len(step["interrupts"]) for step in steps)
 
 
+def _mapped(switches: list[Path], dscp: str, traffic_class: str) -> None:
+    for file in switches:
+        _edited(file, lambda c: c["DSCP_TO_TC_MAP"]["AZURE"].update({dscp: traffic_class}))
+
+
+@pytest.mark.parametrize(
+    ("taken_in", "dropped", "sent", "steps", "said"),
+    [
+        (["leaf1"], [], [26], 4, "change from DSCP 26 to DSCP 24 that is begun"),
+        (None, [], [24, 26], 4, "are lossless on all switches, as half way from 26 to 24"),
+        (None, ["leaf1", "spine2"], [24], 1, "that is done but for its last step"),
+    ],
+)
+def test_a_change_that_is_half_done_goes_on_from_there(
+    taken_in: list[str] | None,
+    dropped: list[str],
+    sent: list[int],
+    steps: int,
+    said: str,
+    cli: Cli,
+    running: Path,
+) -> None:
+    """By files between two steps, or of some switches within one: no job has to stop, and the text says so."""
+    switches = sorted(running.glob("*/config_db.json"))
+    _mapped([file for file in switches if taken_in is None or file.parent.name in taken_in], "24", "3")
+    _mapped([file for file in switches if file.parent.name in dropped], "26", "0")
+    plan = json.loads(cli("plan", str(running), "new.yaml", "--format", "json").out)
+    assert plan["dscps_before"] == plan["steps"][0]["dscps_in_use"] == sent
+    assert [step["kind"] for step in plan["steps"]] == ["change", "change", "jobs", "change"][-steps:]
+    assert said in plan["notes"][0]
+    assert plan["unsafe"] == []
+    titles = [hosts["title"] for step in plan["steps"] for hosts in step["hosts"]]
+    assert not any("none" in title for title in titles)
+
+
+def test_the_dscps_that_are_stated_count_whatever_is_half_done(cli: Cli, running: Path) -> None:
+    _mapped([running / "leaf1" / "config_db.json"], "24", "3")
+    plan = json.loads(cli("plan", str(running), "new.yaml", "--rdma-dscp", "24", "--format", "json").out)
+    assert any("DSCP 24" in line for line in plan["unsafe"])
+    assert not any("half" in note or "begun" in note for note in plan["notes"])
+
+
+def test_a_switch_that_drifted_is_no_change_that_is_half_done(cli: Cli, running: Path) -> None:
+    _mapped([running / "spine1" / "config_db.json"], "26", "0")
+    plan = json.loads(cli("plan", str(running), "old.yaml", "--format", "json").out)
+    assert any("DSCP 26" in line for line in plan["unsafe"])
+    assert not any("taken to send" in note for note in plan["notes"])
+
+
 def test_a_safe_start_has_no_dangers(cli: Cli) -> None:
     assert json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)["unsafe"] == []
 
