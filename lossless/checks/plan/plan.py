@@ -87,6 +87,14 @@ def step_title(change: FabricChange, step: Step) -> str | None:
     return _TITLES.get(step.kind)
 
 
+def leaves_no_trace(step: PlanStep) -> bool:
+    """Return whether no device shows that a step is complete: it has manual work other than a drain."""
+    told = {batch.how for group in step.switches for batch in group.batches}
+    if step.kind != "change" or not told.isdisjoint({"by hand", "session"}):
+        return True
+    return bool(step.by_hand) and not any(group.drained for group in step.switches)
+
+
 def _gone(change: FabricChange, step: Step) -> str:
     return listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
 

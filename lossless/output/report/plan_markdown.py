@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.checks.plan.plan import leaves_no_trace
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
@@ -111,7 +112,8 @@ def _markdown_step(step: PlanStep, plan: Plan) -> Iterator[str]:
     interrupts = dict.fromkeys(step.interrupts)
     if interrupts:
         yield from ("What it interrupts:", "", *(f"- {line}" for line in interrupts), "")
-    yield from _run(f"step-{step.number:02}", asked=bool(step.by_hand))
+    before = plan.steps[step.number - 2] if step.number > 1 else None
+    yield from _run(step, before if before and leaves_no_trace(before) else None)
     yield from _checks(step)
 
 
@@ -121,10 +123,14 @@ def _reasons(step: PlanStep) -> Iterator[str]:
         yield from ("Why not by patch:", "", *(f"- {line}" for line in why), "")
 
 
-def _run(folder: str, *, asked: bool) -> Iterator[str]:
-    yield from ("Run:", "", "```sh", f"ansible-playbook -i inventory.yml {folder}/playbook.yml", "```", "")
+def _run(step: PlanStep, before: PlanStep | None) -> Iterator[str]:
+    """Yield the command of a step; ``before`` is the step before if no device shows whether that is complete."""
+    command = f"ansible-playbook -i inventory.yml step-{step.number:02}/playbook.yml"
+    yield from ("Run:", "", "```sh", command, "```", "")
+    asked = [f"whether step {before.number} is complete"] if before else []
+    asked += ["for what is done by hand"] if step.by_hand else []
     if asked:
-        yield from ("It asks for what is done by hand, and says with which option to go on.", "")
+        yield from (f"It asks {' and '.join(asked)}, and says with which option to go on.", "")
 
 
 def _checks(step: PlanStep) -> Iterator[str]:

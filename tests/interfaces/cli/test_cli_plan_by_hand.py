@@ -95,7 +95,7 @@ def test_nothing_is_written_that_would_upgrade_a_switch_and_the_playbook_asks_fo
     assert cli("plan", "earlier.yaml", "later.yaml", "-o", "out").code == 0
     assert sorted(path.name for path in Path("out/step-01").iterdir()) == ["manifest.json", "playbook.yml"]
     playbook = Path("out/step-01/playbook.yml").read_text(encoding="utf-8")
-    assert "that: by_hand_done | default(false) | bool" in playbook
+    assert "that: by_hand_done | default(ansible_check_mode) | bool" in playbook
     assert "hosts: localhost" in playbook
     assert "SONiC 202311 becomes 202411; install it" in playbook
     assert Path("out/step-02/leaf/01-write.sh").exists()

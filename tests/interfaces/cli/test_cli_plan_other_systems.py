@@ -89,7 +89,7 @@ def test_each_group_has_its_session_and_the_rollback() -> None:
 
 def test_the_playbook_waits_for_the_sessions() -> None:
     text = Path("out/step-01/playbook.yml").read_text()
-    assert "that: by_hand_done | default(false) | bool" in text
+    assert "that: by_hand_done | default(ansible_check_mode) | bool" in text
     assert "hosts: leaf" not in text
 
 

@@ -15,7 +15,7 @@ import re
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.plan.plan import CALL_S, sha256
+from lossless.checks.plan.plan import CALL_S, leaves_no_trace, sha256
 from lossless.formats.device_files.base_merge import HOST_FILES, PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.formats.device_files.hosts import below, files_of_host
@@ -60,12 +60,25 @@ class Required(NamedTuple):
 
 
 def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
-    """Return the confirmations required before devices of a step change; ``drained``: they carry no jobs meanwhile."""
+    """Return the confirmations required before devices of a step change; ``drained``: they carry no jobs meanwhile.
+
+    That of the step before, which :func:`_confirmed` returns, is required beside them.
+    """
     variables = [_OF_KIND[step.kind]] if step.kind in _OF_KIND else []
     variables += [DRAINED] if drained else []
     if step.by_hand and not variables and not any(group.drained for group in step.switches):
         variables = [_DONE]
     return tuple(Required(variable, _message(step, variable)) for variable in variables)
+
+
+def _confirmed(earlier: Sequence[PlanStep]) -> tuple[Required, ...]:
+    """Return the confirmation of the last of earlier steps, if no device shows whether it is complete."""
+    if not earlier or not leaves_no_trace(earlier[-1]):
+        return ()
+    last, variable = earlier[-1], f"step_{earlier[-1].number:02}_done"
+    lines = (f"Step {last.number} comes first: {last.title}.", *(f"- {line}" for line in last.by_hand))
+    asked = f"If it is complete, run the same command with -e {variable}=yes."
+    return (Required(variable, "\n".join((*lines, asked))),)
 
 
 def drained_message(step: PlanStep) -> str:
@@ -91,11 +104,18 @@ def _told(step: PlanStep, why: str, flag: str) -> str:
 
 _SHARED = {
     "rows.py": "rows.py",
+    "tasks/before.yml": "tasks/before.yml.j2",
+    "tasks/switch-first.yml": "tasks/switch-first.yml.j2",
     "tasks/switch.yml": "tasks/switch.yml.j2",
+    "tasks/host-first.yml": "tasks/host-first.yml.j2",
     "tasks/host.yml": "tasks/host.yml.j2",
 }
 """The files beside ``run.sh`` that the steps of a plan of an Ethernet fabric share, each with its template."""
-_SHARED_BY_HOSTS = {"tasks/device.yml": "tasks/switch.yml.j2"}
+_SHARED_BY_HOSTS = {
+    "tasks/before.yml": "tasks/before.yml.j2",
+    "tasks/device-first.yml": "tasks/switch-first.yml.j2",
+    "tasks/device.yml": "tasks/switch.yml.j2",
+}
 """The files beside ``run.sh`` that the steps of a plan of an InfiniBand subnet share, each with its template."""
 _SCRIPTS = {"run.sh": "0755", "rows.py": "0644"}
 
@@ -110,8 +130,8 @@ def plan_run_files(plan: Plan) -> Iterator[PlannedFile]:
     shared = tuple(_shared_files(plan))
     yield from shared
     yield PlannedFile("inventory.yml", inventory_text(plan, names))
-    for step, place in _places(plan):
-        yield from _step_files(plan, step, place, names, shared)
+    for step, place, earlier in _places(plan):
+        yield from _step_files(plan, step, place, earlier, names, shared)
 
 
 def _shared_files(plan: Plan) -> Iterator[PlannedFile]:
@@ -131,17 +151,28 @@ def _as_they_are(shared: Mapping[str, str], scripts: Mapping[str, str]) -> Itera
         yield PlannedFile(name, render_template(f"plan/{template}", {"scripts": scripts}))
 
 
-def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
-    """Yield each step of a plan and of its rollbacks with its folder; the steps of a rollback count from 1."""
-    for step in plan.steps:
-        yield step, StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
+Earlier = tuple[tuple["PlanStep", "StepPlace"], ...]
+"""The steps before one of a plan, or of a rollback, each with its folder."""
+
+
+def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace, Earlier]]:
+    """Yield each step of a plan and of its rollbacks with its folder and those before it.
+
+    The steps of a rollback count from 1.
+    """
+    placed = tuple(
+        (step, StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}"))
+        for step in plan.steps
+    )
+    yield from ((*each, placed[:number]) for number, each in enumerate(placed))
     for after, back in zip(plan.steps, plan.rollback, strict=True):
-        for step in back:
-            folder = f"rollback-from-{after.number:02}/step-{step.number:02}"
-            yield (
-                step,
-                StepPlace(folder, f"Rollback from step {after.number}, step {step.number} of {len(back)}"),
-            )
+        placed = tuple((step, _place_back(after, step, len(back))) for step in back)
+        yield from ((*each, placed[:number]) for number, each in enumerate(placed))
+
+
+def _place_back(after: PlanStep, step: PlanStep, steps: int) -> StepPlace:
+    folder = f"rollback-from-{after.number:02}/step-{step.number:02}"
+    return StepPlace(folder, f"Rollback from step {after.number}, step {step.number} of {steps}")
 
 
 def _run(step: PlanStep) -> PlanStep:
@@ -155,7 +186,12 @@ def _run(step: PlanStep) -> PlanStep:
 
 
 def _step_files(
-    plan: Plan, whole: PlanStep, place: StepPlace, names: GroupNames, shared: Sequence[PlannedFile]
+    plan: Plan,
+    whole: PlanStep,
+    place: StepPlace,
+    earlier: Earlier,
+    names: GroupNames,
+    shared: Sequence[PlannedFile],
 ) -> Iterator[PlannedFile]:
     step = _run(whole)
     called = f"{plan.id}-{place.folder.replace('/', '-')}"
@@ -168,9 +204,9 @@ def _step_files(
     groups |= {names.of_hosts(group): tuple(files_of_host(group.hosts[0], group.qos)) for group in step.hosts}
     groups |= {names.of_files(group): tuple(_given_files(group)) for group in step.files}
     inside = {name: tuple(below(name, files)) for name, files in (groups | sessions).items()}
-    playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, names, inside))
+    playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, earlier, names, inside))
     files = (playbook, *(file for group in inside.values() for file in group))
-    manifest = _manifest(plan, whole, place, names, files, shared)
+    manifest = _manifest(plan, whole, place, earlier, names, files, shared)
     yield from below(place.folder, (PlannedFile("manifest.json", manifest), *files))
 
 
@@ -198,6 +234,7 @@ def _manifest(
     plan: Plan,
     step: PlanStep,
     place: StepPlace,
+    earlier: Earlier,
     names: GroupNames,
     files: Iterable[PlannedFile],
     shared: Iterable[PlannedFile],
@@ -213,7 +250,7 @@ def _manifest(
         "seconds_at_least": step.time.least_s,
         "interrupts": step.interrupts,
         "by_hand": step.by_hand,
-        "variables": flags(_run(step)),
+        "variables": flags(_run(step), [each for each, _ in earlier]),
         "switches": [_switches(group, names.of_switches(group)) for group in step.switches],
         "hosts": [
             {"group": names.of_hosts(group), "title": group.title, "devices": group.hosts}
@@ -329,35 +366,94 @@ def playbook_text(
     plan: Plan,
     step: PlanStep,
     place: StepPlace,
+    earlier: Earlier,
     names: GroupNames,
     files: Mapping[str, Sequence[PlannedFile]],
 ) -> str:
-    """Return the playbook of a step; ``files`` are those of each group of devices, by its name."""
-    needed = required(step, drained=False)
-    plays = [
-        *(_switch_play(plan, step, place, group, names.of_switches(group)) for group in step.switches),
+    """Return the playbook of a step; ``files`` are those of each group of devices, by its name.
+
+    First each device of an earlier step is asked whether that is complete, then each device of this step whether it
+    can be carried out; only then the first one changes.
+    """
+    told = [each for each, _ in earlier]
+    before = _confirmed(told)
+    needed = (*before, *required(step, drained=False))
+    groups = [
+        *(
+            _switch_play(plan, step, place, group, names.of_switches(group), before)
+            for group in step.switches
+        ),
         *(
             _host_play(plan, place, group.title, name, files[name], needed)
             for group, name in _hosts(step, names)
         ),
         *(_file_play(plan, place, group, names.of_files(group), needed) for group in step.files),
     ]
+    plays = [*_order_play(plan, step, place, earlier, names), *map(_first, groups), *map(_then, groups)]
     context = {
         "plan": plan,
         "step": step,
         "place": place,
+        "by_people": not groups,
         "title": shorten(plain(step.title), _WIDTH, placeholder=" ..."),
-        "flags": flags(step),
+        "flags": flags(step, told),
         "plays": plays,
         "by_hand": _asserted(needed),
     }
     return render_template("plan/playbook.yml.j2", context)
 
 
-def flags(step: PlanStep) -> tuple[str, ...]:
+def _first(play: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the play in which all devices of a group get their files, and check themselves."""
+    title, tasks = f"{play['title']}: check", play["tasks"].replace(".yml", "-first.yml")
+    return {**play, "title": title, "serial": "100%", "tasks": tasks, "task": "Check what can be checked"}
+
+
+def _then(play: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the play in which the devices of a group change; what people do was asked for before."""
+    return {**play, "by_hand": [], "task": "Carry out the step"}
+
+
+def _order_play(
+    plan: Plan, step: PlanStep, place: StepPlace, earlier: Earlier, names: GroupNames
+) -> Iterator[dict[str, Any]]:
+    """Yield the play that requires earlier steps, of each device the last that changes it; none without such a step."""
+    before = [
+        {"group": name, "how": how, "step": folder.folder, "folder": root}
+        for each, folder in reversed(earlier)
+        for name, how, root in _devices_of(plan, _run(each), names)
+    ]
+    if before:
+        yield {
+            "title": f"{place.called}: the steps before are complete",
+            "hosts": f"{SWITCHES}:{HOSTS}",
+            "serial": "100%",
+            "by_hand": [],
+            "task": "Ask for the steps before",
+            "tasks": f"{place.root}/tasks/before.yml",
+            "vars": {
+                "lossless_before": before,
+                "lossless_step": place.folder,
+                "lossless_groups": [name for name, _, _ in _devices_of(plan, step, names)],
+                "lossless_limit_s": RUN_LIMIT_S + CALL_S,
+            },
+        }
+
+
+def _devices_of(plan: Plan, step: PlanStep, names: GroupNames) -> Iterator[tuple[str, str, str]]:
+    """Yield each group of a step with its kind for tasks/before.yml, and the folder of the plan on its devices."""
+    for switches in step.switches:
+        yield names.of_switches(switches), "switch", f"{SWITCH_FOLDER}/{plan.id}"
+    for hosts in step.hosts:
+        yield names.of_hosts(hosts), "host", f"{_HOST_FOLDER}/{plan.id}"
+    for files in step.files:
+        yield names.of_files(files), "switch", f"{FOLDER}/{plan.id}"
+
+
+def flags(step: PlanStep, earlier: Sequence[PlanStep]) -> tuple[str, ...]:
     """Return the names of the variables that must be set to run a step."""
     drained = any(group.drained for group in step.switches)
-    return tuple(each.variable for each in required(step, drained=drained))
+    return tuple(each.variable for each in (*_confirmed(earlier), *required(step, drained=drained)))
 
 
 def plain(text: str) -> str:
@@ -377,14 +473,19 @@ Any part of a step is safe without the others, but what a chip or a NIC does to 
 
 
 def _switch_play(
-    plan: Plan, step: PlanStep, place: StepPlace, group: PlannedSwitches, name: str
+    plan: Plan,
+    step: PlanStep,
+    place: StepPlace,
+    group: PlannedSwitches,
+    name: str,
+    before: tuple[Required, ...],
 ) -> dict[str, Any]:
     titles = plain(", ".join(dict.fromkeys(title for batch in group.batches for title in batch.titles)))
     return {
         "title": shorten(f"{place.called}, {name}: {titles}", _WIDTH, placeholder=" ..."),
         "hosts": name,
         "serial": _CANARY if group.at_once is None else group.at_once,
-        "by_hand": _asserted(required(step, drained=group.drained)),
+        "by_hand": _asserted((*before, *required(step, drained=group.drained))),
         "tasks": f"{place.root}/tasks/switch.yml",
         "vars": {
             "lossless_plan_files": f"{{{{ playbook_dir }}}}/{place.root}",
@@ -405,8 +506,8 @@ def _host_play(
     files: Sequence[PlannedFile],
     needed: Sequence[Required],
 ) -> dict[str, Any]:
-    folder = f"{_HOST_FOLDER}/{plan.id}/{place.folder}"
-    script = f"{{{{ lossless_root | default('') }}}}{folder}/{SCRIPT}"
+    folder = f"{_HOST_FOLDER}/{plan.id}"
+    script = f"{{{{ lossless_root | default('') }}}}{folder}/{place.folder}/{SCRIPT}"
     lock = f"{{{{ lossless_root | default('') }}}}{_LOCK}"
     return {
         "title": shorten(f"{place.called}, {name}: {plain(title)}", _WIDTH, placeholder=" ..."),
@@ -416,8 +517,10 @@ def _host_play(
         "tasks": f"{place.root}/tasks/host.yml",
         "vars": {
             "lossless_folder": folder,
+            "lossless_step": place.folder,
             "lossless_group": name,
-            "lossless_command": ["flock", "--nonblock", "--conflict-exit-code", str(_BUSY), lock, script],
+            "lossless_lock": ["flock", "--nonblock", "--conflict-exit-code", str(_BUSY), lock],
+            "lossless_script": script,
             "lossless_limit_s": RUN_LIMIT_S + CALL_S,
             "lossless_has_unit": any(file.path.endswith(f"/{UNIT}") for file in files),
             "lossless_files": [_installed(file) for file in files],

@@ -72,6 +72,9 @@ class FakeFabric:
         folder.mkdir()
         self._ssh = folder / "ssh"
         write_script(self._ssh, _SSH.format(fabric=shlex.quote(str(folder))))
+        self._roots = folder / "roots.yml"
+        root = f"{folder}/{{{{ inventory_hostname }}}}"
+        self._roots.write_text(json.dumps({"all": {"vars": {"lossless_root": root}}}))
         self._python = folder / "python"
         program = [sys.executable, "-I", "-S", Path(fork_server.__file__).with_name("fake_python.py")]
         given = [sysconfig.get_paths()["purelib"], fork_server.started("module")]
@@ -109,18 +112,21 @@ class FakeFabric:
         """Let a device be unreachable so many times."""
         (self._folder / name / "unreachable").write_text(str(times))
 
-    def play(self, step: str, *, forked: bool = True, **variables: str | int) -> Played:
+    def play(
+        self, step: str, *, forked: bool = True, check: bool = False, limit: str = "", **variables: str | int
+    ) -> Played:
         """Run the playbook of a step, by a server that has imported Ansible or by the program itself."""
         extra = {
             "ansible_become": False,
             "ansible_python_interpreter": str(self._python) if forked else sys.executable,
-            "lossless_root": f"{self._folder}/{{{{ inventory_hostname }}}}",
             "lossless_poll_s": 1,
             **variables,
         }
         program = shutil.which("ansible-playbook", path=str(Path(sys.executable).parent))
         assert program, "ansible-core is part of the development environment"
-        command = [program, "-i", "inventory.yml", f"{step}/playbook.yml", "-e", json.dumps(extra)]
+        inventories = ["-i", "inventory.yml", "-i", str(self._roots)]
+        options = [*(["--check"] if check else []), *(["--limit", limit] if limit else [])]
+        command = [program, *inventories, f"{step}/playbook.yml", "-e", json.dumps(extra), *options]
         run = fork_server.play if forked else processes.run
         done = run(command, cwd=self._files, env=self._controller(), within_s=_LONGEST_S)
         recap = {name: Recap(*map(int, numbers)) for name, *numbers in _RECAP.findall(done.stdout)}

@@ -61,8 +61,13 @@ def test_managers_take_their_files_one_after_another_and_give_them_back(plan: Pl
 def test_a_master_that_fails_ends_the_step(plan: Plan, tmp_path: Path) -> None:
     files = write_plan(plan, tmp_path / "plan")
     fabric = FakeFabric(tmp_path / "fabric", files, tmp_path)
-    fabric.manager("sm2", state="STANDBY", conf=conf_of(plan, 0)[0])
+    standby = fabric.manager("sm2", state="STANDBY", conf=conf_of(plan, 0)[0])
     master = fabric.manager("sm1", state="MASTER", conf=conf_of(plan, 1)[0])
+    early = fabric.play("step-02")
+    assert early.status != 0
+    assert "a step before is not complete on sm2." in early.output
+    assert fabric.play("step-01").status == 0
+    assert standby.files()["opensm.conf"] == conf_of(plan, 0)[1]
     master.set("fault-systemctl-start", "no")
     played = fabric.play("step-02")
     assert played.status != 0

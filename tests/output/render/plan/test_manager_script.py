@@ -50,6 +50,13 @@ def test_check_says_what_is_left_and_changes_nothing(tmp_path: Path) -> None:
     assert host.calls() == []
 
 
+def test_check_says_what_a_run_would_refuse(tmp_path: Path) -> None:
+    host = ManagerHost(tmp_path, conf="some other line\n")
+    asked = host.run(HUP, "--check")
+    assert asked.returncode == 2
+    assert "neither as before this step nor as after it: /etc/opensm/opensm.conf" in asked.stderr
+
+
 def test_an_opensm_that_restarts_is_stopped_before_any_file_changes(tmp_path: Path) -> None:
     host = ManagerHost(tmp_path)
     assert host.run(RESTART).returncode == 0

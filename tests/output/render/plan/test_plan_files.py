@@ -200,7 +200,8 @@ def test_what_people_do_is_asked_for_by_a_variable(kind: Any, variable: str) -> 
 
 def test_one_device_changes_before_the_others_and_both_numbers_are_variables() -> None:
     files = texts(plan(step(patches())))
-    (serial,) = (line for line in files["step-01/playbook.yml"].splitlines() if "serial:" in line)
+    check, serial = (line for line in files["step-01/playbook.yml"].splitlines() if "serial:" in line)
+    assert check == '  serial: "100%"'
     first, others = json.loads(serial.partition(": ")[2])
     assert "lossless_canary | default(1)" in first
     assert "lossless_serial | default('100%')" in others
@@ -209,6 +210,23 @@ def test_one_device_changes_before_the_others_and_both_numbers_are_variables() -
 def test_no_variable_changes_how_many_drained_switches_change_at_once() -> None:
     playbook = texts(plan(step(DRAINED)))["step-01/playbook.yml"]
     assert f"  serial: {DRAINED.at_once}\n" in playbook
+
+
+def test_the_playbook_of_a_step_asks_every_device_of_the_steps_before() -> None:
+    jobs = step(number=2, kind="jobs", by_hand=("restart every job",))
+    back = (step(group(batch("patch", PATCH))), step(DRAINED, number=2))
+    files = texts(
+        plan(step(patches(), hosts=(HOSTS,)), jobs, step(DRAINED, number=3), rollback=((), (), back))
+    )
+    asked = {path: text.count('"how": ') for path, text in files.items() if path.endswith("playbook.yml")}
+    assert asked == {
+        "step-01/playbook.yml": 0,
+        "step-02/playbook.yml": 2,
+        "step-03/playbook.yml": 2,
+        "rollback-from-03/step-01/playbook.yml": 0,
+        "rollback-from-03/step-02/playbook.yml": 1,
+    }
+    assert json.loads(files["step-03/manifest.json"])["variables"] == ["step_02_done", "drained"]
 
 
 def test_nothing_is_asked_for_where_nobody_has_anything_to_do() -> None:
@@ -228,7 +246,7 @@ def test_a_text_of_a_plan_is_no_template_of_ansible() -> None:
 def test_the_limit_of_a_run_is_more_than_that_of_all_its_commands() -> None:
     files = texts(plan(step(patches())))
     limits = [int(line.split()[2]) for line in files["step-01/leaves/batches"].splitlines()]
-    (whole,) = (
+    _, whole = (
         int(line.split()[1])
         for line in files["step-01/playbook.yml"].splitlines()
         if "lossless_limit_s" in line

@@ -22,6 +22,7 @@ from tests.output.render.plan.made_plans import (
     PATCH,
     RELOAD,
     RUNNING,
+    SECOND_PATCH,
     WRITE,
     after,
     batch,
@@ -37,12 +38,13 @@ pytestmark = pytest.mark.tools("ansible")
 
 
 CHANGES = {"patch": PATCH, "write": WRITE, "reload": RELOAD}
-CALLS = {"patch": 8, "write": 6, "reload": 8}
+CALLS = {"patch": 9, "write": 7, "reload": 9}
+"""The first is by the check of the switch, before any is changed."""
 CROSS = (
     [(how, call, fault) for how in CALLS for call in range(1, CALLS[how] + 1)
      for fault in ("half", "half-hang", "disconnect")]
     if ALL_CASES
-    else [("reload", 4, "disconnect")]
+    else [("reload", 5, "disconnect")]
 )  # fmt: skip
 """Every call by ``make cases``; test_run_script.py has every call of the script anyway."""
 LEAVES = group(batch("patch", PATCH), devices=("leaf1", "leaf2"))
@@ -83,7 +85,8 @@ def test_a_step_is_carried_out_and_a_second_run_changes_nothing(tmp_path: Path) 
     assert (again.status, {name: recap.changed for name, recap in again.recap.items()}) == (
         0, {"leaf1": 0, "host1": 0},
     ), again.output  # fmt: skip
-    assert switch.calls == ["show runningconfiguration all"]
+    # One by the check, one by the run.
+    assert switch.calls == ["show runningconfiguration all"] * 2
 
 
 def test_a_switch_that_fails_stops_those_after_it_and_a_repeated_run_goes_on(tmp_path: Path) -> None:
@@ -95,7 +98,7 @@ def test_a_switch_that_fails_stops_those_after_it_and_a_repeated_run_goes_on(tmp
     assert failed.recap["leaf1"].failed == 1
     assert "batch 01 failed: config apply-patch 01-patch.json gave no answer" in said(failed)
     assert leaf1.running == leaf1.saved == leaf2.running == RUNNING
-    assert leaf2.calls == []
+    assert leaf2.calls == ["show runningconfiguration all"]
     leaf1.forget()
     assert made.play("step-01").status == 0
     assert leaf1.saved == leaf2.saved == after(PATCH)
@@ -109,7 +112,7 @@ def test_a_switch_that_is_out_of_reach_stops_the_step(at_once: int | None, tmp_p
     failed = made.play("step-01")
     assert failed.status != 0
     assert failed.recap["leaf2"].failed == 1
-    assert (leaf1.calls, spine1.calls) == ([], [])
+    assert leaf1.running == spine1.running == RUNNING
 
 
 @pytest.mark.parametrize(("how", "call", "fault"), CROSS)
@@ -118,7 +121,9 @@ def test_no_fault_leaves_anything_between(how: str, call: int, fault: str, tmp_p
     old, new = RUNNING, after(CHANGES[how])
     switch.set("faults", {str(call): fault})
     done = made.play("step-01")
-    if fault == "disconnect" or done.status == 0:
+    if call == 1 and fault == "disconnect":
+        assert (done.recap["leaf1"].failed, switch.running, switch.saved) == (1, old, old), done.output
+    elif fault == "disconnect" or done.status == 0:
         assert (done.status, switch.running, switch.saved) == (0, new, new), done.output
     else:
         assert (done.recap["leaf1"].failed, switch.running, switch.saved) == (1, old, old), done.output
@@ -133,7 +138,7 @@ def test_a_switch_that_is_lost_for_good_goes_on_by_itself(tmp_path: Path) -> Non
     switch.set("faults", {"config apply-patch": "disconnect"})
     switch.set("disconnected_for", 10**6)
     lost = made.play("step-01", lossless_limit_s=4, lossless_poll_s=2)
-    assert (lost.status != 0, spine1.calls) == (True, [])
+    assert (lost.status != 0, spine1.running) == (True, RUNNING)
     made.cut_off("leaf1", 0)
     wait_for_the_end(switch)
     assert switch.saved in (RUNNING, after(PATCH))
@@ -159,12 +164,12 @@ def test_a_start_that_somebody_else_has_changed_and_a_second_run_are_refused(tmp
     assert refused.recap["leaf1"].failed == 1
     assert "DSCP_TO_TC_MAP|AZURE: 24 is 4, not 3, 48 is not set, not 6" in said(refused)
     assert (switch.running, switch.saved) == (theirs, RUNNING)
-    switch.forget()
+    switch.running = RUNNING
     with locked(switch.lock):
         refused = made.play("step-01")
     assert refused.recap["leaf1"].failed == 1
     assert f"another run holds {switch.lock}" in said(refused)
-    assert switch.calls == []
+    assert switch.running == RUNNING
 
 
 def test_a_second_run_on_a_host_is_refused(tmp_path: Path) -> None:
@@ -204,6 +209,61 @@ def test_what_people_do_is_asked_for_before_any_switch_changes(tmp_path: Path) -
     assert refused.status != 0
     assert "- restart every job\nThen run the same command with -e jobs_restarted=yes." in said(refused)
     assert made.play("step-02", jobs_restarted="yes").status == 0
+
+
+def test_a_step_is_refused_while_another_group_has_not_done_the_one_before(tmp_path: Path) -> None:
+    second = group(batch("patch", SECOND_PATCH, after(PATCH), ports_down=()))
+    servers = HOSTS._replace(hosts=("host1", "host2"))
+    made = fabric(tmp_path, plan(step(LEAVES, hosts=(servers,)), step(second, hosts=(HOSTS,), number=2)))
+    leaf1, leaf2, host1, _ = (
+        made.switch("leaf1"),
+        made.switch("leaf2"),
+        made.host("host1"),
+        made.host("host2"),
+    )
+    assert made.play("step-01", limit="leaf1,host1").status == 0
+    set_before = host1.state
+    refused = made.play("step-02", limit="leaf1")
+    assert refused.status != 0
+    assert "a step before is not complete on leaf2, host2." in said(refused)
+    assert leaf1.running == after(PATCH)
+    assert (leaf2.running, host1.state) == (RUNNING, set_before)
+    assert made.play("step-02", limit="leaf1", lossless_incomplete="leaf2,host2").status == 0
+    assert leaf1.saved == after(PATCH, SECOND_PATCH)
+    # What has done this step has done the one before, although its rows are others by now.
+    assert made.play("step-01", limit="leaf2,host2").status == 0
+    again = made.play("step-02")
+    assert (again.status, again.recap["leaf1"].changed) == (0, 0), again.output
+
+
+def test_a_step_after_one_that_people_do_asks_whether_it_was_done(tmp_path: Path) -> None:
+    jobs = step(number=2, kind="jobs", title="jobs restart", by_hand=("restart every job",))
+    made = fabric(tmp_path, plan(step(SPINES), jobs, step(group(batch("patch", PATCH)), number=3)))
+    leaf1, _ = made.switch("leaf1"), made.switch("spine1")
+    refused = made.play("step-02", jobs_restarted="yes")
+    assert refused.status != 0
+    assert "a step before is not complete on spine1." in said(refused)
+    assert made.play("step-01").status == 0
+    refused = made.play("step-03")
+    assert refused.status != 0
+    assert "Step 2 comes first: jobs restart.\n- restart every job" in said(refused)
+    assert leaf1.running == RUNNING
+    assert made.play("step-03", step_02_done="yes").status == 0
+    assert leaf1.running == after(PATCH)
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_switch_that_drifted_stops_the_step_before_any_other_changes(check: bool, tmp_path: Path) -> None:
+    made = fabric(tmp_path, plan(step(LEAVES, SPINES, hosts=(HOSTS,))))
+    leaf1, leaf2, spine1 = (made.switch(name) for name in ("leaf1", "leaf2", "spine1"))
+    host1 = made.host("host1")
+    assert made.play("step-01", check=True).status == 0
+    leaf2.running = {**RUNNING, "DSCP_TO_TC_MAP": {"AZURE": {"24": "4"}}}
+    refused = made.play("step-01", check=check)
+    assert refused.recap["leaf2"].failed == 1
+    assert "DSCP_TO_TC_MAP|AZURE: 24 is 4, not 3" in said(refused)
+    assert leaf1.running == leaf1.saved == spine1.running == RUNNING
+    assert host1.changes() == []
 
 
 @pytest.mark.parametrize("cause", ["refused by the driver", "no tool"])

@@ -295,6 +295,20 @@ def test_batches_that_change_a_row_again_are_told_apart(switch: FakeSwitch, tmp_
     assert switch.running == switch.saved == after(PATCH, SECOND_PATCH)
 
 
+def test_a_check_tells_what_is_left_from_what_a_run_would_refuse(switch: FakeSwitch, tmp_path: Path) -> None:
+    files = files_of(tmp_path, patches())
+    assert switch.run(files, "--check", "step-01", "leaves").returncode == 1
+    assert switch.run(files, "--begun", "step-01", "leaves").returncode == 1
+    switch.running = after(PATCH)
+    assert switch.run(files, "--begun", "step-01", "leaves").returncode == 0
+    switch.running = after(PATCH, SECOND_PATCH)
+    assert switch.run(files, "--check", "step-01", "leaves").returncode == 0
+    switch.running = {**RUNNING, "DSCP_TO_TC_MAP": {"AZURE": {"24": "4"}}}
+    refused = switch.run(files, "--check", "step-01", "leaves")
+    assert refused.returncode == 2
+    assert "DSCP_TO_TC_MAP|AZURE: 24 is 4, not 3" in refused.stderr
+
+
 def test_of_two_runs_at_once_one_is_refused(switch: FakeSwitch, tmp_path: Path) -> None:
     files = files_of(tmp_path, GROUPS["patch"])
     switch.lock.write_text("plan p0, step-01, leaves, process 1, since yesterday\n")
