@@ -96,10 +96,12 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
     """Return the plan of a change; ``names`` are the names of its current and target sides.
 
     Raises:
-        NoPlan: a simulation between steps has a finding of its own, or a step, there or back, exceeds the limits or has
-            a patch that the updater refuses.
+        NoPlan: the target has a danger that is not there before the change, a simulation between steps has a finding of
+            its own, or a step, there or back, exceeds the limits or has a patch that the updater refuses.
     """
     search = Search(change, evaluator)
+    if unsafe := tuple(_unsafe_target(search)):
+        raise NoPlan("the target is not safe; nothing is written", *unsafe)
     order = search.order()
     if limits.simulated:
         _require_safe_runs(search, order, evaluator)
@@ -118,12 +120,12 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
         represented=_spelled(order.represented),
         notes=tuple(_notes(change, limits, steps)),
         groups={slug(kind.title): kind.devices for kind in change.kinds},
-        unsafe=tuple(_unsafe_ends(search, order.steps, [number for number, _ in parts])),
+        unsafe=tuple(_unsafe_start(search, order.steps, [number for number, _ in parts])),
     )
 
 
-def _unsafe_ends(search: Search, steps: Sequence[PlacedStep], numbers: Sequence[int]) -> Iterator[str]:
-    """Yield a line for each danger before and after a change; ``numbers`` has the search's step of each planned step.
+def _unsafe_start(search: Search, steps: Sequence[PlacedStep], numbers: Sequence[int]) -> Iterator[str]:
+    """Yield a line for each danger before a change; ``numbers`` has the search's step of each planned step.
 
     Equal ones at many ports are one line, gone with the last of them; those that are findings of rules come first.
     """
@@ -137,9 +139,13 @@ def _unsafe_ends(search: Search, steps: Sequence[PlacedStep], numbers: Sequence[
         after = sum(number <= gone for number in numbers)
         fate = "kept: no step changes it" if gone == len(there) else f"gone after step {after}"
         yield f"not safe before the change: {told} ({fate})"
-    for told in dict.fromkeys(_told(danger) for danger in search.at_goal):
-        if told not in fixed:
-            yield f"not safe after the change: {told}"
+
+
+def _unsafe_target(search: Search) -> Iterator[str]:
+    """Yield a line for each danger after a change that is not there before it."""
+    there = {danger[:2] for danger in search.at_start}
+    new = (danger for danger in search.at_goal if danger[:2] not in there)
+    yield from dict.fromkeys(_told(danger) for danger in sorted(new, key=lambda each: each.code == "trace"))
 
 
 def _told(danger: Danger) -> str:

@@ -344,8 +344,7 @@ class Plan(NamedTuple):
 
     ``id`` is a hash over its changes. ``evaluated`` states were evaluated and stand for ``represented``, a number as
     text, large ones as a power of ten; ``notes`` list work that it leaves to people, and times and effects that it does
-    not count. ``unsafe`` are the dangers that the fabric has before or after the change, empty where both are safe: no
-    state between has another one.
+    not count. ``unsafe`` are the dangers that the fabric has before the change: no later state has another one.
     """
 
     id: str

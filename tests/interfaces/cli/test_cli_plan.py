@@ -223,6 +223,19 @@ def test_interruptions_of_a_group_do_not_contradict_each_other(cli: Cli) -> None
     assert all(len(set(step["interrupts"])) == len(step["interrupts"]) for step in steps)
 
 
+def test_a_target_that_is_not_safe_gets_no_plan_and_its_findings_are_said(cli: Cli) -> None:
+    """A warning of lint: marking that begins after pauses."""
+    late = OLD.replace("min: 800 KiB, max: 3200 KiB", "min: 60 MiB, max: 90 MiB")
+    outcome = cli("plan", "old.yaml", written("late.yaml", late), "-o", "change")
+    assert outcome.code == 2
+    assert "the target is not safe; nothing is written" in outcome.err
+    assert "ECN004: leaf1 (+1 identical): Kmin 62,914,560 B" in outcome.err
+    assert not Path("change").exists()
+    back = cli("plan", "late.yaml", "old.yaml", "--format", "json")
+    assert all("gone after step 1" in line for line in json.loads(back.out)["unsafe"])
+    assert json.loads(back.out)["unsafe"]
+
+
 def _mapped(switches: list[Path], dscp: str, traffic_class: str) -> None:
     for file in switches:
         _edited(file, lambda c: c["DSCP_TO_TC_MAP"]["AZURE"].update({dscp: traffic_class}))
