@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import pairwise
 from math import ceil, log10
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,14 @@ from lossless.checks.plan.plan import (
     PlannedSwitches,
     PlanStep,
     by_hand,
+    drains_of_hosts,
     interrupts,
+    interrupts_of_hosts,
     is_told,
     reached_by,
     slug,
     step_title,
+    tier_size,
 )
 from lossless.checks.plan.search import Search
 from lossless.checks.plan.systems import units_of, units_of_system
@@ -313,7 +317,7 @@ class _Assembly:
 
     def _step(self, part: _StepPart) -> PlanStep:
         step, groups = part
-        hosts = tuple(group for change in step.hosts if (group := self._hosts(change)))
+        hosts = tuple(group for change in step.hosts if (group := self._hosts(change, step)))
         times = [self.time(group) for group in groups]
         return PlanStep(
             number=0,
@@ -326,8 +330,8 @@ class _Assembly:
                 max((time.least_s for time in times), default=0),
                 max((time.most_s for time in times), default=0),
             ),
-            interrupts=tuple(interrupts(groups)),
-            by_hand=tuple(by_hand(self.change, step, groups)),
+            interrupts=(*interrupts(groups), *interrupts_of_hosts(hosts)),
+            by_hand=(*by_hand(self.change, step, groups), *drains_of_hosts(hosts)),
         )
 
     def _title(self, step: Step) -> str:
@@ -352,8 +356,17 @@ class _Assembly:
             kind.devices,
             batches,
             drained,
-            self._at_once(kind.title, batches) if drained else None,
+            min(self._at_once(kind.title, batches), self._most_at_once(kind)) if drained else None,
         )
+
+    def _most_at_once(self, kind: PlannedKind) -> int:
+        """Return how many switches of a kind may be drained at the same time, whatever ports may be down.
+
+        Of switches without hosts one of the tier has to carry the traffic of the others, if there is more than one.
+        """
+        if kind.host_ports:
+            return len(kind.devices)
+        return max(1, min(len(kind.devices), tier_size(self.change, kind) - 1))
 
     def _at_once(self, title: str, batches: Sequence[PlannedBatch]) -> int:
         """Return how many drained switches may change at the same time under the limit of ports down, 1 without one.
@@ -420,12 +433,33 @@ class _Assembly:
             why = listed([f"{'|'.join(refusal.path)}: {refusal.why}" for refusal in verdict.refusals], 3)
             raise NoPlan(f"{kind.title}: the updater refuses a patch of the plan: {why}")
 
-    def _hosts(self, change: HostChange) -> HostGroup | None:
+    def _hosts(self, change: HostChange, step: Step) -> HostGroup | None:
         kind = self.change.hosts[change.kind]
         qos = kind.stages[change.stages[-1]].qos
         if qos is None or is_told(kind, change):
             return None
-        return HostGroup(slug(kind.title), kind.hosts, reached_by(kind, change), qos)
+        down = kind.links if any(kind.stages[stage].links_down for stage in change.stages) else 0
+        group = HostGroup(slug(kind.title), kind.hosts, reached_by(kind, change), qos, down)
+        old, new = (each and each.dcqcn.cnp_dscp for each in (kind.stages[change.stages[0] - 1].qos, qos))
+        if isinstance(old, int) and isinstance(new, int) and old != new:
+            group = group._replace(cnp_dscps=(old, new))
+        if not (down and step.in_use):
+            return group
+        return group._replace(drained=True, at_once=self._hosts_at_once(kind))
+
+    def _hosts_at_once(self, kind: HostKind) -> int:
+        """Return how many drained hosts may change at the same time under the limit of ports down, 1 without one.
+
+        Raises:
+            NoPlan: one host alone has more links than the limit.
+        """
+        limit = self.limits.ports_down
+        if limit is not None and kind.links > limit:
+            raise NoPlan(
+                f"{kind.title}: a change of PFC takes the {kind.links} links of a host down, and --max-ports-down "
+                f"allows {limit}"
+            )
+        return 1 if limit is None else limit // kind.links
 
 
 def _time(kind: PlannedKind, batch: Batch, operations: Sequence[Operation]) -> TimeRange:
@@ -524,7 +558,8 @@ def _hosts(kind: HostKind, stage: int) -> HostKind:
     is_back = not any(each.sends for each in passed[1:])
     stages = [HostStage("as they are", passed[0].qos, sends=not passed[0].sends or len(passed) == 1)]
     stages += [
-        HostStage(_title(kind, each), each.qos, sends=not each.sends or is_back) for each in passed[1:]
+        HostStage(_title(kind, each), each.qos, not each.sends or is_back, last.links_down)
+        for last, each in pairwise(passed)
     ]
     return kind._replace(stages=tuple(stages))
 

@@ -252,23 +252,27 @@ class PlannedKind(NamedTuple):
 class HostKind(NamedTuple):
     """Hosts with the same settings before and after a change, and the stages by which they change.
 
-    ``stages`` begins with the current settings (None: unknown); it is the only stage if nothing changes on the way.
+    ``links`` is the number of links of the host that has most. ``stages`` begins with the current settings (None:
+    unknown); it is the only stage if nothing changes on the way.
     """
 
     title: str
     hosts: tuple[str, ...]
     stages: tuple[HostStage, ...]
+    links: int = 0
 
 
 class HostStage(NamedTuple):
     """The settings of hosts at one stage, None if unknown. ``sends``: from it on they send the DSCPs of the target.
 
-    Hosts whose stages all have the same ``sends`` send the same DSCPs before and after.
+    Hosts whose stages all have the same ``sends`` send the same DSCPs before and after. ``links_down``: on the way here
+    from the stage before, the links of their NICs go down for a moment.
     """
 
     title: str
     qos: HostQos | None
     sends: bool
+    links_down: bool = False
 
 
 class PlannedLink(NamedTuple):

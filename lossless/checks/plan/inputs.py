@@ -6,6 +6,8 @@ Stages are the settings of hosts during a change: they accept the new DSCPs firs
 from __future__ import annotations
 
 import json
+from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.plan.batches import (
@@ -369,13 +371,15 @@ def _hosts(
     target has no hosts, and jobs are to send other DSCPs, all senders are one kind.
     """
     groups = grouped(((id(running.hosts.get(host.name)), id(host.qos)), host) for host in target.hosts)
+    links = Counter(link.b for link in target.links if link.to_host)
     hosts: list[HostKind] = []
     host_of: dict[str, int] = {}
     for members in groups.values():
         old, new = running.hosts.get(members[0].name), members[0].qos
         stages = host_stages(old, new, sent, wanted, lossless, moved=moved)
         host_of.update((host.name, len(hosts)) for host in members)
-        hosts.append(HostKind("hosts", tuple(host.name for host in members), stages))
+        most = max(links[host.name] for host in members)
+        hosts.append(HostKind("hosts", tuple(host.name for host in members), stages, most))
     if not hosts and sent.keys() != wanted:
         hosts = [HostKind("senders", (), host_stages_elsewhere(frozenset(sent), wanted))]
     if len(hosts) > 1:
@@ -497,10 +501,11 @@ def host_stages(
     )
     if now == wanted:
         stay = HostStage("as they are", old, sends=True)
+        had = _as_switches_have_it(new, sent) if old is None else old
         if _same(old, new) or (old is None and lossless == now and not moved):
             return (stay,)
         title = "set as the target says" if lossless == now else more
-        return stay, HostStage(title, new, sends=True)
+        return stay, HostStage(title, new, sends=True, links_down=_takes_links_down(had, new))
     before = _as_switches_have_it(new, sent) if old is None else _settable(old, new, sent)
     # Where the marking of a host is unknown, its jobs are told in words.
     keeps = bool(_marked(old)) and _marked(old) == _marked(new) and _marked(new) <= now
@@ -511,11 +516,29 @@ def host_stages(
         HostStage(sending, _accepting(new, before, lossless, now), sends=True),
         HostStage(f"take in DSCP {_spelled(now - lossless)} no longer", new, sends=True),
     ]
-    return tuple(
+    left = [
         stage
         for stage, last in zip(stages, (None, *stages), strict=False)
         if last is None or stage.sends != last.sends or not _same(stage.qos, last.qos)
+    ]
+    return (
+        left[0],
+        *(
+            stage._replace(links_down=_takes_links_down(last.qos or before, stage.qos))
+            for last, stage in pairwise(left)
+        ),
     )
+
+
+def _takes_links_down(old: HostQos, new: HostQos | None) -> bool:
+    """Return whether the links of a host's NICs go down as its settings change.
+
+    A change of PFC takes a link down for a moment, as the script of the host says
+    (templates/hosts/lossless-roce.sh.j2); unknown PFC may be another.
+    """
+    if new is None:
+        return False
+    return isinstance(old.pfc_priorities, Unknown) or old.pfc_priorities != new.pfc_priorities
 
 
 def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQos:

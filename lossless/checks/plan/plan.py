@@ -92,7 +92,7 @@ def leaves_no_trace(step: PlanStep) -> bool:
     told = {batch.how for group in step.switches for batch in group.batches}
     if step.kind != "change" or not told.isdisjoint({"by hand", "session"}):
         return True
-    return bool(step.by_hand) and not any(group.drained for group in step.switches)
+    return bool(step.by_hand) and not step.drains
 
 
 def _gone(change: FabricChange, step: Step) -> str:
@@ -128,7 +128,7 @@ def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, w
     pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
     if kind.host_ports & down or (whole and kind.host_ports):
         return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
-    tier = sum(len(other.devices) for other in change.kinds if _tier(other) == _tier(kind))
+    tier = tier_size(change, kind)
     if not whole and (kind.host_ports or tier < 2):
         return (
             f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
@@ -146,6 +146,11 @@ def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, w
         f"{group.name}: take traffic off the switch first (TSA), and back on after (TSB); {left} of "
         f"{tier} carry on ({pace})"
     )
+
+
+def tier_size(change: FabricChange, kind: PlannedKind) -> int:
+    """Return the number of switches in the tier of a kind."""
+    return sum(len(other.devices) for other in change.kinds if _tier(other) == _tier(kind))
 
 
 def _tier(kind: PlannedKind) -> str:
@@ -212,6 +217,30 @@ def _interruption(batch: PlannedBatch, *, beside_others: bool) -> str:
     return f"{quiet}; what the chip does to packets meanwhile is not known"
 
 
+def interrupts_of_hosts(groups: Sequence[HostGroup]) -> Iterator[str]:
+    """Yield in words the interruptions that new settings of hosts cause."""
+    for group in groups:
+        if group.links_down:
+            links = "its link goes" if group.links_down == 1 else f"its {group.links_down} links go"
+            yield f"{group.name}: PFC of the NICs changes on each host: {links} down for a moment"
+        if group.cnp_dscps:
+            old, new = group.cnp_dscps
+            yield (
+                f"{group.name}: CNPs move from DSCP {old} to DSCP {new}: until all switches and hosts have changed, "
+                "CNPs meet switches that have their DSCP in another class, and senders slow down later where it queues"
+            )
+
+
+def drains_of_hosts(groups: Sequence[HostGroup]) -> Iterator[str]:
+    """Yield in words how jobs leave hosts before their links go down."""
+    for group in groups:
+        if group.drained:
+            yield (
+                f"{group.name}: have the job scheduler take jobs off each host before it changes, and let it take jobs "
+                f"again after ({group.at_once} of {len(group.hosts)} hosts at a time)"
+            )
+
+
 VERSION = 1
 """The version of the format of plan.json."""
 Rows = dict[str, dict[str, Any]]
@@ -266,12 +295,21 @@ class PlannedSwitches(NamedTuple):
 
 
 class HostGroup(NamedTuple):
-    """Hosts with the same settings in a step: ``title`` is a summary, ``qos`` has all settings."""
+    """Hosts with the same settings in a step: ``title`` is a summary, ``qos`` has all settings.
+
+    ``links_down`` is the number of links of a host that go down for a moment. ``drained``: a host carries no jobs while
+    it changes. ``at_once`` is how many of them may change at the same time, None where all may. ``cnp_dscps`` are the
+    DSCPs of CNPs before and after, if they differ.
+    """
 
     name: str
     hosts: tuple[str, ...]
     title: str
     qos: HostQos
+    links_down: int = 0
+    drained: bool = False
+    at_once: int | None = None
+    cnp_dscps: tuple[int, int] | None = None
 
 
 ManagerState = Literal["standby", "master"]
@@ -332,6 +370,12 @@ class PlanStep(NamedTuple):
     interrupts: tuple[str, ...]
     by_hand: tuple[str, ...]
     files: tuple[FileGroup, ...] = ()
+
+    @property
+    def drains(self) -> bool:
+        """Whether switches or hosts carry no jobs while they change."""
+        switches = any(group.drained for group in self.switches)
+        return switches or any(group.drained for group in self.hosts)
 
 
 Transport = Literal["rocev2", "infiniband"]
@@ -440,7 +484,14 @@ def _session(session: PlannedSession) -> dict[str, Any]:
 
 
 def _hosts(group: HostGroup) -> dict[str, Any]:
-    return {"group": group.name, "hosts": list(group.hosts), "title": group.title}
+    return {
+        "group": group.name,
+        "hosts": list(group.hosts),
+        "title": group.title,
+        "links_down": group.links_down,
+        "drained": group.drained,
+        "at_once": group.at_once,
+    }
 
 
 def _files(group: FileGroup) -> dict[str, Any]:

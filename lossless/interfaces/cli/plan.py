@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     "--max-ports-down",
     type=Number(min=1),
     metavar="N",
-    help="Ports that may be down at the same time (default: those of one switch).",
+    help="Ports that may be down at the same time (default: those of one switch or host).",
 )
 @click.option("--per-step", type=WORK_TIME, metavar="TIME", help="Longest that a step may take, like 30min.")
 @click.option("--drain-time", type=WORK_TIME, metavar="TIME", help="How long it takes to drain a switch.")

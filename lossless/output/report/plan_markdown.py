@@ -302,7 +302,7 @@ def _of_switches(step: PlanStep, name: str) -> str:
 def _by_hand(step: PlanStep) -> str:
     if step.kind != "change":
         return step.title
-    drained = "drain" if any(group.drained for group in step.switches) else ""
+    drained = "drain" if step.drains else ""
     brought_in = {batch.how for group in step.switches for batch in group.batches}
     done = [
         "upgrade or replace" if "by hand" in brought_in else "",
@@ -426,7 +426,8 @@ def group_lines(step: PlanStep) -> Iterator[str]:
         batches = "; then ".join(f"{batch.how}: {spoken(batch.titles)}" for batch in group.batches)
         yield f"{group.name} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
     for hosts in step.hosts:
-        yield f"{hosts.name} ({len(hosts.hosts):,}): {hosts.title}"
+        pace = f", {hosts.at_once} at a time" if hosts.at_once else ""
+        yield f"{hosts.name} ({len(hosts.hosts):,}{pace}): {hosts.title}"
     yield from map(_files_line, step.files)
 
 

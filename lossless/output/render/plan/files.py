@@ -66,7 +66,7 @@ def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
     """
     variables = [_OF_KIND[step.kind]] if step.kind in _OF_KIND else []
     variables += [DRAINED] if drained else []
-    if step.by_hand and not variables and not any(group.drained for group in step.switches):
+    if step.by_hand and not variables and not step.drains:
         variables = [_DONE]
     return tuple(Required(variable, _message(step, variable)) for variable in variables)
 
@@ -88,7 +88,7 @@ def drained_message(step: PlanStep) -> str:
 
 def _message(step: PlanStep, variable: str) -> str:
     why = {
-        DRAINED: "these switches must carry no jobs while they change; --limit takes some of them alone",
+        DRAINED: "these devices must carry no jobs while they change; --limit takes some of them alone",
         "jobs_restarted": "jobs that were started before this step must have ended or restarted",
         "cables_changed": "the cables must have been changed",
         "jobs_stopped": "all jobs must have been stopped",
@@ -253,7 +253,14 @@ def _manifest(
         "variables": flags(_run(step), [each for each, _ in earlier]),
         "switches": [_switches(group, names.of_switches(group)) for group in step.switches],
         "hosts": [
-            {"group": names.of_hosts(group), "title": group.title, "devices": group.hosts}
+            {
+                "group": names.of_hosts(group),
+                "title": group.title,
+                "devices": group.hosts,
+                "links_down": group.links_down,
+                "drained": group.drained,
+                "at_once": group.at_once,
+            }
             for group in step.hosts
         ],
         **_given(plan, step, names),
@@ -384,7 +391,9 @@ def playbook_text(
             for group in step.switches
         ),
         *(
-            _host_play(plan, place, group.title, name, files[name], needed)
+            _host_play(
+                plan, place, group, name, files[name], (*before, *required(step, drained=group.drained))
+            )
             for group, name in _hosts(step, names)
         ),
         *(_file_play(plan, place, group, names.of_files(group), needed) for group in step.files),
@@ -452,8 +461,7 @@ def _devices_of(plan: Plan, step: PlanStep, names: GroupNames) -> Iterator[tuple
 
 def flags(step: PlanStep, earlier: Sequence[PlanStep]) -> tuple[str, ...]:
     """Return the names of the variables that must be set to run a step."""
-    drained = any(group.drained for group in step.switches)
-    return tuple(each.variable for each in (*_confirmed(earlier), *required(step, drained=drained)))
+    return tuple(each.variable for each in (*_confirmed(earlier), *required(step, drained=step.drains)))
 
 
 def plain(text: str) -> str:
@@ -501,7 +509,7 @@ def _switch_play(
 def _host_play(
     plan: Plan,
     place: StepPlace,
-    title: str,
+    group: HostGroup,
     name: str,
     files: Sequence[PlannedFile],
     needed: Sequence[Required],
@@ -510,9 +518,9 @@ def _host_play(
     script = f"{{{{ lossless_root | default('') }}}}{folder}/{place.folder}/{SCRIPT}"
     lock = f"{{{{ lossless_root | default('') }}}}{_LOCK}"
     return {
-        "title": shorten(f"{place.called}, {name}: {plain(title)}", _WIDTH, placeholder=" ..."),
+        "title": shorten(f"{place.called}, {name}: {plain(group.title)}", _WIDTH, placeholder=" ..."),
         "hosts": name,
-        "serial": _CANARY,
+        "serial": _CANARY if group.at_once is None else group.at_once,
         "by_hand": _asserted(needed),
         "tasks": f"{place.root}/tasks/host.yml",
         "vars": {

@@ -229,6 +229,15 @@ def test_the_playbook_of_a_step_asks_every_device_of_the_steps_before() -> None:
     assert json.loads(files["step-03/manifest.json"])["variables"] == ["step_02_done", "drained"]
 
 
+def test_drained_hosts_change_so_many_at_once_and_their_drain_is_asked_for() -> None:
+    hosts = HOSTS._replace(links_down=2, drained=True, at_once=2)
+    files = texts(plan(step(hosts=(hosts,), by_hand=("drain hosts",))))
+    assert "  serial: 2\n" in files["step-01/playbook.yml"]
+    manifest = json.loads(files["step-01/manifest.json"])
+    assert manifest["variables"] == ["drained"]
+    assert [(each["links_down"], each["at_once"]) for each in manifest["hosts"]] == [(2, 2)]
+
+
 def test_nothing_is_asked_for_where_nobody_has_anything_to_do() -> None:
     files = texts(plan(step(patches())))
     assert json.loads(files["step-01/manifest.json"])["variables"] == []
