@@ -42,11 +42,38 @@ from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+    from typing import Annotated, Any, TypedDict
 
     from lossless.analysis.topology.summary import Picture
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet
+
+    NameData = TypedDict("NameData", {"from": str, "class": str})
+
+    class GpuData(TypedDict):
+        """How many GPUs stall, and how many there are."""
+
+        stopped: int
+        all: int
+
+    class RadiusData(TypedDict):
+        """The stalled hosts and links of a storm source, with times in nanoseconds."""
+
+        traffic: StormTraffic
+        drains_bps: int
+        priority: int
+        ends_ns: float | None
+        ended_at: str | None
+        stages: list[PropagationStage]
+        hosts: dict[str, int]
+        all_hosts: int
+        gpus: GpuData | None
+        stopped: list[tuple[str, str, str, int]]
+        loses: list[str]
+        cycle: list[str]
+        assumed: list[str]
+
+    BlastRadiusData = Annotated[dict[str, Any], NameData, RadiusData]
 
 
 _NEVER = float("inf")
@@ -104,7 +131,7 @@ class BlastRadius(NamedTuple):
     picture: Callable[[], Picture]
     cycle: tuple[str, ...]
 
-    def to_data(self) -> dict[str, Json]:
+    def to_data(self) -> BlastRadiusData:
         """Return the blast radius as JSON data; times in nanoseconds."""
         each = self.gpus_per_host
         return {

@@ -18,6 +18,7 @@ from lossless.ground.basics.units import format_rate, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Annotated, NotRequired, TypedDict
 
     from lossless.checks.plan.batches import (
         FabricChange,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     )
     from lossless.checks.plan.systems import PlannedSession
     from lossless.formats.sonic.changes.json_patch import Operation
-    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.findings import Json, Path
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.hosts import HostQos
 
@@ -241,7 +242,7 @@ def drains_of_hosts(groups: Sequence[HostGroup]) -> Iterator[str]:
             )
 
 
-VERSION = 1
+VERSION: Literal[1] = 1
 """The version of the format of plan.json."""
 Rows = dict[str, dict[str, Any]]
 """Rows of CONFIG_DB by table and key; None where there is no such row."""
@@ -405,7 +406,7 @@ class Plan(NamedTuple):
     transport: Transport = "rocev2"
     unsafe: tuple[str, ...] = ()
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> Annotated[dict[str, Any], PlanData]:
         """Return the plan as plain data, as plan.json has it: steps of all switches of a group name it alone."""
         return {
             "version": VERSION,
@@ -423,13 +424,119 @@ class Plan(NamedTuple):
         }
 
 
+if TYPE_CHECKING:
+
+    class OperationData(TypedDict):
+        """An operation of a patch, as RFC 6902 has it."""
+
+        op: str
+        path: str
+        value: NotRequired[Json]
+
+    class SessionData(TypedDict):
+        """The session that a switch takes at once."""
+
+        file: str
+        commands: list[str]
+        undo: list[str]
+        runs: dict[str, list[str]]
+        why: str
+
+    class BatchData(TypedDict):
+        """Changes that are brought onto each switch of a group at once."""
+
+        how: How
+        titles: list[str]
+        why: str
+        ports_down: list[str]
+        moves: int
+        operations: list[OperationData]
+        before: Rows
+        after: Rows
+        session: NotRequired[SessionData]
+
+    class GroupData(TypedDict):
+        """Switches that do the same in a step; its devices where they are only some of the group."""
+
+        group: str
+        devices: NotRequired[list[str]]
+        drained: bool
+        at_once: int | None
+        batches: list[BatchData]
+
+    class HostData(TypedDict):
+        """Hosts that get the same settings."""
+
+        group: str
+        hosts: list[str]
+        title: str
+        links_down: int
+        drained: bool
+        at_once: int | None
+
+    class FileData(TypedDict):
+        """A file with the checksums of its text before and after."""
+
+        name: str
+        target: str
+        keys: list[str]
+        before: str | None
+        after: str | None
+
+    class FileGroupData(TypedDict):
+        """Hosts that get the same files."""
+
+        group: str
+        devices: list[str]
+        how: TakenBy
+        why: list[str]
+        states: list[ManagerState] | None
+        files: list[FileData]
+
+    class StepData(TypedDict):
+        """One step."""
+
+        number: int
+        kind: StepKind
+        title: str
+        dscps_in_use: NotRequired[list[int]]
+        service_levels_in_use: NotRequired[list[int]]
+        seconds: int
+        seconds_at_least: int
+        interrupts: list[str]
+        by_hand: list[str]
+        switches: list[GroupData]
+        hosts: list[HostData]
+        files: NotRequired[list[FileGroupData]]
+
+    class PlanData(TypedDict):
+        """A plan, as plan.json has it; the traffic classes of jobs are DSCPs or service levels."""
+
+        version: Literal[1]
+        id: str
+        current: str
+        target: str
+        transport: NotRequired[Transport]
+        dscps_before: NotRequired[list[int]]
+        dscps_after: NotRequired[list[int]]
+        service_levels_before: NotRequired[list[int]]
+        service_levels_after: NotRequired[list[int]]
+        states_evaluated: int
+        states_represented: str
+        unsafe: list[str]
+        notes: list[str]
+        groups: dict[str, list[str]]
+        steps: list[StepData]
+        rollback: list[list[StepData]]
+
+
 def _of_transport(plan: Plan) -> dict[str, Any]:
     named = {} if plan.transport == "rocev2" else {"transport": plan.transport}
     classes = _CLASSES[plan.transport]
     return {**named, f"{classes}_before": list(plan.sent), f"{classes}_after": list(plan.wanted)}
 
 
-def _step(step: PlanStep, plan: Plan) -> dict[str, Any]:
+def _step(step: PlanStep, plan: Plan) -> Annotated[dict[str, Any], StepData]:
     files = {} if plan.transport == "rocev2" else {"files": [_files(group) for group in step.files]}
     return {
         "number": step.number,
@@ -446,7 +553,7 @@ def _step(step: PlanStep, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _switches(group: PlannedSwitches, plan: Plan) -> dict[str, Any]:
+def _switches(group: PlannedSwitches, plan: Plan) -> Annotated[dict[str, Any], GroupData]:
     """Return a group of switches as plain data; its devices are listed where the step has only some of them."""
     some = {} if plan.groups.get(group.name) == group.devices else {"devices": list(group.devices)}
     return {
@@ -458,7 +565,7 @@ def _switches(group: PlannedSwitches, plan: Plan) -> dict[str, Any]:
     }
 
 
-def _batch(batch: PlannedBatch) -> dict[str, Any]:
+def _batch(batch: PlannedBatch) -> Annotated[dict[str, Any], BatchData]:
     session = {} if batch.session is None else {"session": _session(batch.session)}
     return {
         "how": batch.how,
@@ -473,7 +580,7 @@ def _batch(batch: PlannedBatch) -> dict[str, Any]:
     }
 
 
-def _session(session: PlannedSession) -> dict[str, Any]:
+def _session(session: PlannedSession) -> SessionData:
     return {
         "file": session.file,
         "commands": list(session.commands),
@@ -483,7 +590,7 @@ def _session(session: PlannedSession) -> dict[str, Any]:
     }
 
 
-def _hosts(group: HostGroup) -> dict[str, Any]:
+def _hosts(group: HostGroup) -> HostData:
     return {
         "group": group.name,
         "hosts": list(group.hosts),
@@ -494,7 +601,7 @@ def _hosts(group: HostGroup) -> dict[str, Any]:
     }
 
 
-def _files(group: FileGroup) -> dict[str, Any]:
+def _files(group: FileGroup) -> FileGroupData:
     """Return a group of files as plain data, with checksums of texts without secret keys, which hosts alone have."""
     return {
         "group": group.name,

@@ -16,10 +16,26 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import TypedDict
 
-    from lossless.ground.basics.findings import Confidence, Fixable, Json, Severity
+    from lossless.ground.basics.findings import Confidence, Fixable, Severity
 
 _SOURCES = r"(?ms)^## Sources\n(.*?)(?=^## |\Z)"
+
+
+if TYPE_CHECKING:
+
+    class RuleData(TypedDict):
+        """The metadata of one rule."""
+
+        code: str
+        name: str
+        severity: Severity
+        confidence: Confidence
+        subjects: list[Subject]
+        fixable: Fixable
+        summary: str
+        sources: list[str]
 
 
 class Rule(NamedTuple):
@@ -51,7 +67,7 @@ class Rule(NamedTuple):
         """The text of the rule below a heading with its code, name and severity, as ``lossless rule`` prints it."""
         return f"# {self.code} {self.name} ({self.severity})\n\n{self.text}"
 
-    def to_data(self) -> dict[str, Json]:
+    def to_data(self) -> RuleData:
         """Return the metadata as plain data."""
         return {
             "code": self.code,

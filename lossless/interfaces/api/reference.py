@@ -39,10 +39,116 @@ from lossless.model.hardware.model import Hwsku, PortNaming, SwitchProfile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from os import PathLike
+    from typing import Annotated, Literal, NotRequired, TypedDict
 
+    from lossless.analysis.buffers.headroom.comparison import HeadroomKind
+    from lossless.analysis.opensm.check import OpensmResult
+    from lossless.analysis.storm.blast_radius import BlastRadiusData
+    from lossless.analysis.topology.recabling import Pins
+    from lossless.analysis.topology.summary import FabricSummary
+    from lossless.checks.plan.plan import PlanData
+    from lossless.checks.plan.search import DeviceProgress
+    from lossless.checks.rules.documentation import RuleData
     from lossless.formats.intent.key_docs import Schema
     from lossless.ground.basics.findings import Path
     from lossless.interfaces.api.lint import Options
+    from lossless.output.report.changes_text import DeviceDriftData, FabricDriftData
+    from lossless.output.report.lint.json_format import ProblemData, ReportData
+    from lossless.output.report.simulation.data import FabricData, SweepData
+    from lossless.output.report.simulation.tune_text import TuneData
+    from lossless.output.report.topology.text import RecablingData
+    from lossless.output.report.trace import TraceData
+    from lossless.output.report.traffic_text import EstimateData
+
+    Data = dict[str, Any]
+
+    class Version1(TypedDict):
+        """The version of the keys of a document."""
+
+        version: Literal[1]
+
+    class ErrorData(Version1):
+        """The errors of a run without a result."""
+
+        errors: list[ProblemData]
+
+    class MoreErrors(TypedDict):
+        """Errors beside a result."""
+
+        errors: list[ProblemData]
+
+    class SomeErrors(TypedDict):
+        """Errors beside the result for one switch: why no update is planned, and problems of reading."""
+
+        errors: list[str | ProblemData]
+
+    Result = Annotated[Data, Version1, NotRequired[MoreErrors]]
+
+    class HeadroomData(TypedDict):
+        """The headroom of each kind of port."""
+
+        kinds: tuple[HeadroomKind, ...]
+
+    class FinishedData(TypedDict):
+        """Whether a switch has completed every batch of a plan."""
+
+        finished: bool
+
+    class ProgressData(TypedDict):
+        """The progress of switches in a plan; those that are missing have no file."""
+
+        steps: int
+        devices: list[Annotated[Data, DeviceProgress, FinishedData]]
+        missing: list[str]
+
+    class VerdictData(TypedDict):
+        """The verdict on each fabric."""
+
+        verdicts: list[FabricData]
+
+    class StatedData(TypedDict):
+        """The line by which an intent states the best setting."""
+
+        intent: str | None
+
+    class SweptClasses(TypedDict):
+        """The sweep of each fabric."""
+
+        sweeps: list[Annotated[Data, SweepData, StatedData]]
+
+    class ComparedIntents(TypedDict):
+        """An intent, and the one with which it is compared."""
+
+        intent: str
+        against: str
+
+    class Documents:
+        """The document that each command writes with ``--format json``, besides one of errors alone."""
+
+        lint: ReportData | Annotated[Data, Result, ProgressData]
+        verify: ReportData
+        simulate: Annotated[Data, Result, VerdictData]
+        headroom: Annotated[Data, Result, HeadroomData]
+        opensm: Annotated[Data, Result, OpensmResult]
+        trace: Annotated[Data, Result, TraceData]
+        topology: (
+            Annotated[Data, Result, FabricSummary]
+            | Annotated[Data, Result, ComparedIntents, RecablingData]
+            | Annotated[Data, Result, ComparedIntents, Pins]
+        )
+        workload: Annotated[Data, Result, EstimateData]
+        storm: Annotated[Data, Result, BlastRadiusData]
+        sweep: Annotated[Data, Result, SweptClasses]
+        tune: Annotated[Data, Result, TuneData]
+        diff: (
+            Annotated[Data, Result, DeviceDriftData, SomeErrors]
+            | Annotated[Data, Result, FabricDriftData]
+            | ReportData
+        )
+        plan: Annotated[Data, Result, PlanData]
+        rules: list[RuleData]
+        formats: list[Annotated[Data, Format]]
+
 
 __all__ = [
     "SUFFIXES",
@@ -89,6 +195,42 @@ def intent_schema() -> dict[str, Any]:
     from lossless.formats.intent import load
 
     return load.intent_schema()
+
+
+def documents() -> tuple[str, ...]:
+    """Return the commands that write a document with ``--format json``."""
+    from lossless.output.report.plain import typing_names
+
+    return tuple(typing_names(__name__)["Documents"].__annotations__)
+
+
+def document_schema(command: str) -> dict[str, Any]:
+    """Return the JSON Schema of what a command writes with ``--format json``, a refusal included.
+
+    Its ``$id`` is relative, and has the version of the document (1 for a list, which states none). Keys that are not
+    in it are not written; findings of rules have ``data`` of their own.
+
+    Raises:
+        LosslessError: there is no such command, it writes no JSON, or the extra that it needs is not installed.
+    """
+    from lossless.ground.basics.programs import install_command
+    from lossless.output.report.plain import DIALECT, json_schema, typing_names
+
+    names = typing_names(__name__)
+    if command not in documents():
+        raise LosslessError(
+            f"no command {command!r} writes JSON{suggestion(command, documents(), see='lossless schema --help')}"
+        )
+    try:
+        schema = json_schema(names.of(names["Documents"].__annotations__[command]) | names["ErrorData"])
+    except ModuleNotFoundError as error:
+        raise LosslessError(f"{error}: {install_command('sim')} adds what {command} needs") from None
+    return {
+        "$schema": DIALECT,
+        "$id": f"lossless-{command}-1.schema.json",
+        "title": f"lossless {command} --format json, version 1",
+        **schema,
+    }
 
 
 class IntentKey(NamedTuple):

@@ -330,8 +330,11 @@ def formats_command(output_format: str) -> None:
 
 @click.command("schema", short_help=COMMANDS["schema"])
 @click.option("--config", is_flag=True, help="That of lossless.toml instead.")
-def schema_command(config: bool) -> None:
-    """Print the JSON Schema of intents or lossless.toml, for editors.
+@click.option(
+    "--of", "command", metavar="COMMAND", help="That of what COMMAND writes with --format json instead."
+)
+def schema_command(config: bool, command: str | None) -> None:
+    """Print the JSON Schema of intents, lossless.toml or a command's JSON.
 
     Save it, and name it in the first line of the file that an editor shall check:
 
@@ -341,6 +344,11 @@ def schema_command(config: bool) -> None:
     """
     from lossless import api
 
+    if command is not None:
+        if config:
+            raise click.UsageError("--config and --of are two schemas; name one")
+        out_json(api.document_schema(command))
+        return
     out_json(api.configuration_schema() if config else api.intent_schema())
     first = "#:schema FILE" if config else "# yaml-language-server: $schema=FILE"
     next_step(

@@ -16,17 +16,63 @@ from lossless.output.report.columns import PLAIN, ROWS, TextStyle, cut, table, w
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Annotated, Literal, TypedDict
 
-    from lossless.checks.drift.drift import Drift
+    from lossless.checks.drift.drift import Drift, NotCompared
     from lossless.formats.device_files.base_merge import UpdatePlan
     from lossless.formats.importing.differences import Figures, ImportDifference
     from lossless.formats.sonic.changes.json_patch import FieldDifference, RowDifference
     from lossless.formats.sonic.changes.meaning import Cell
+    from lossless.output.report.lint.json_format import ProblemData
+
+    class FieldData(TypedDict):
+        """A field that differs; None for a row without fields, or a value that is on one side alone."""
+
+        table: str
+        key: str
+        field: str | None
+        before: str | None
+        after: str | None
+
+    class DeviceDriftData(TypedDict):
+        """The comparison of one switch; there is no change where no update is planned."""
+
+        device: str
+        file: str
+        intent: str
+        drift: list[FieldData]
+        change: Annotated[dict[str, Any], UpdatePlan, ("device",)] | None
+        patch: tuple[dict[str, Any], ...] | None
+        not_compared: list[Annotated[dict[str, Any], NotCompared]]
+        errors: list[str]
+
+    class DriftTotals(TypedDict):
+        """How many switches and rows differ, and how they are updated."""
+
+        compared: int
+        drifted: int
+        rows: int
+        patch: int
+        reload: int
+        refused: int
+        ports_down: int
+        missing: int
+        errors: int
+
+    class FabricDriftData(TypedDict):
+        """The comparison of many switches."""
+
+        version: Literal[1]
+        intent: str
+        devices: list[DeviceDriftData]
+        missing: list[str]
+        errors: list[ProblemData]
+        total: DriftTotals
 
 
 _PORTS = "port"
 """Stands for the table in a row of a system other than SONiC; it is not shown."""
-VERSION = 1
+VERSION: Literal[1] = 1
 """The version of the keys in the JSON object: keys once shipped stay."""
 _MAPS = {
     "DSCP_TO_TC_MAP": ("DSCP", "TC"),
@@ -38,7 +84,7 @@ _MAPS = {
 """Map tables of CONFIG_DB, each with the noun of its fields and that of their values."""
 
 
-def drift_data(rows: Iterable[RowDifference]) -> list[dict[str, str | None]]:
+def drift_data(rows: Iterable[RowDifference]) -> list[FieldData]:
     """Return an object for each field that differs; a row without fields gives one object whose field is None."""
     return [
         {"table": row.table, "key": row.key, "field": field, "before": before, "after": after}
@@ -177,7 +223,7 @@ def drift_json(drift: Drift) -> str:
     return json.dumps({"version": VERSION, **device_drift(drift)}, indent=2)
 
 
-def device_drift(drift: Drift) -> dict[str, Any]:
+def device_drift(drift: Drift) -> DeviceDriftData:
     """Return the comparison of one switch as plain data; ``change`` is None if no update is planned."""
     change = drift.change
     return {
@@ -185,15 +231,16 @@ def device_drift(drift: Drift) -> dict[str, Any]:
         "file": drift.file,
         "intent": drift.intent,
         "drift": drift_data(drift.rows),
-        "change": change
-        and {
+        "change": None
+        if change is None
+        else {
             "how": change.how,
             "ports_down": change.ports_down,
             "why": change.why,
             "harms": change.harms,
         },
         "patch": drift.patch,
-        "not_compared": [{"what": what, "why": why} for what, why in drift.not_compared],
+        "not_compared": [each._asdict() for each in drift.not_compared],
         "errors": list(drift.problems),
     }
 
@@ -232,12 +279,12 @@ def fabric_summary(intent: str, drifts: Sequence[Drift], missing: Sequence[str])
 
 
 def fabric_drift_json(
-    intent: str, drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any]
+    intent: str, drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[ProblemData]
 ) -> str:
     """Return a comparison of many switches as one JSON object; ``errors`` are the files that were not compared."""
     import json
 
-    data = {
+    data: FabricDriftData = {
         "version": VERSION,
         "intent": intent,
         "devices": [device_drift(drift) for drift in drifts],
@@ -248,7 +295,7 @@ def fabric_drift_json(
     return json.dumps(data, indent=2)
 
 
-def _total(drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[Any]) -> dict[str, int]:
+def _total(drifts: Sequence[Drift], missing: Sequence[str], errors: Sequence[ProblemData]) -> DriftTotals:
     changes = [drift.change for drift in drifts if drift.change is not None]
     return {
         "compared": len(drifts),

@@ -25,6 +25,7 @@ from lossless.output.report.quantities import SINCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Annotated, Literal, TypedDict
 
     from lossless.checks.trace.model import (
         Trace,
@@ -48,6 +49,23 @@ if TYPE_CHECKING:
         TraceWatchdog,
     )
     from lossless.ground.basics.findings import Finding
+
+    class TotalsData(TypedDict):
+        """Findings on the path by severity, and errors that do not concern this packet."""
+
+        error: int
+        warning: int
+        info: int
+        elsewhere: int
+
+    class OutcomeData(TypedDict):
+        """Whether the lossless chain is broken, and how many findings there are."""
+
+        version: Literal[1]
+        broken: bool
+        summary: TotalsData
+
+    TraceData = Annotated[dict[str, Any], Trace, ("elsewhere",), OutcomeData]
     from lossless.ground.documents.excerpts import DocumentView
 
 
@@ -586,11 +604,11 @@ def _row(line: StageLine, width: int, style: TextStyle) -> list[str]:
     return [first, *([wrapped(by, style, blank, "")] if by else [])]
 
 
-VERSION = 1
+VERSION: Literal[1] = 1
 """The version of the keys in the JSON object."""
 
 
-def trace_data(trace: Trace, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
+def trace_data(trace: Trace, documents: Mapping[str, DocumentView]) -> TraceData:
     """Return a trace as plain data; lines and columns of findings are looked up in ``documents``."""
     findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
     locations = Locations(documents, findings)

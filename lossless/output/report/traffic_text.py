@@ -6,7 +6,7 @@ stay. A storm has the links that stop or slow down and when, and the number of h
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import PfcLoad
 from lossless.ground.basics.foreign_text import spelled_out
@@ -19,7 +19,9 @@ from lossless.output.report.simulation.verdict_text import measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import NotRequired, TypedDict
 
+    from lossless.analysis.buffers.verdict import BufferVerdict
     from lossless.analysis.simulation.study.measure import PortFanIn
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.analysis.storm.blast_radius import BlastRadius, PropagationStage
@@ -27,6 +29,54 @@ if TYPE_CHECKING:
     from lossless.analysis.workloads.placement import Estimate, EstimatePart
     from lossless.analysis.workloads.verdict import WorkloadVerdict
     from lossless.ground.basics.findings import MissingInput
+    from lossless.output.report.simulation.data import PfcLoadData, ReasonData, RunData
+
+    class DemandData(TypedDict):
+        """The bytes that one GPU sends."""
+
+        inside_bytes: int
+        fabric_bytes: int
+        busiest_bytes: int
+
+    class ClosedData(TypedDict):
+        """The verdict of the closed forms."""
+
+        overall: BufferVerdict
+        reasons: tuple[str, ...]
+
+    class BufferData(TypedDict):
+        """The verdict on the buffers under a collective."""
+
+        overall: BufferVerdict
+        closed_forms: ClosedData | None
+        runs: list[RunData]
+        not_run: tuple[str, ...]
+        run_part: float
+        pfc_load: list[PfcLoadData | ReasonData]
+
+    class EstimateData(TypedDict):
+        """The estimated traffic and time of a collective, with the verdict on buffers if it was asked for."""
+
+        collective: str
+        algorithm: str
+        size_bytes: int
+        gpus: int
+        gpus_per_host: int
+        domain_gpus: int
+        per_gpu: DemandData
+        steps: int
+        parts: tuple[EstimatePart, ...]
+        limit: str
+        time_ns: int
+        apart_ns: int
+        step_time_ns: int | None
+        algbw_bps: int | None
+        busbw_bps: int | None
+        fan_in: int
+        message_bytes: int
+        incast: str | None
+        assumed: tuple[str, ...]
+        buffers: NotRequired[BufferData]
 
 
 _NAMES = {
@@ -205,13 +255,13 @@ def format_time(time_ns: float) -> str:
     return f"{time_ns:.3g} ns"
 
 
-def workload_data(estimate: Estimate, checked: WorkloadVerdict | None = None) -> dict[str, Any]:
+def workload_data(estimate: Estimate, checked: WorkloadVerdict | None = None) -> EstimateData:
     """Return the estimate of a collective as plain data, with the verdict on buffers if ``checked``."""
     data = _estimate_data(estimate)
     return data if checked is None else {**data, "buffers": _verdict_data(checked)}
 
 
-def _estimate_data(estimate: Estimate) -> dict[str, Any]:
+def _estimate_data(estimate: Estimate) -> EstimateData:
     asked, where, moved = estimate.workload, estimate.placement, estimate.demand
     return {
         "collective": asked.collective,
@@ -244,11 +294,13 @@ def _rounded(figure: float | None) -> int | None:
     return None if figure is None else round(figure)
 
 
-def _verdict_data(checked: WorkloadVerdict) -> dict[str, Any]:
+def _verdict_data(checked: WorkloadVerdict) -> BufferData:
     closed = checked.closed
     return {
         "overall": checked.overall,
-        "closed_forms": closed and {"overall": closed.overall, "reasons": plain(closed.reasons)},
+        "closed_forms": None
+        if closed is None
+        else {"overall": closed.overall, "reasons": plain(closed.reasons)},
         "runs": [run_data(run) for run in checked.runs],
         "not_run": plain(checked.not_run),
         "run_part": checked.run_part,

@@ -75,6 +75,7 @@ def test_the_public_names_are_these() -> None:
         "configuration_schema",
         "diff",
         "diff_fabric",
+        "document_schema",
         "evaluate_workload",
         "exporter",
         "fix",

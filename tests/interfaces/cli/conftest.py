@@ -14,7 +14,7 @@ import pytest
 
 from lossless.interfaces.cli import main
 from lossless.interfaces.cli.app import Commands
-from tests.refused import refused_as_json
+from tests.refused import check_document, refused_as_json
 
 
 class Streams(NamedTuple):
@@ -66,7 +66,7 @@ def takes_json(command: str) -> bool:
 def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     """Run ``lossless`` in an empty folder, both streams ``on_terminal`` or not; ``stdin`` is standard input.
 
-    What is refused is asked for again as JSON: on stdout is one document or nothing.
+    JSON on stdout is one document of the command's schema; what is refused is asked for again as JSON.
     """
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
@@ -79,6 +79,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
             patch.setattr(sys, "stderr", err)
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             code = main(args)
+        check_document(args, out.getvalue())
         told, next_line, hint = err.getvalue().rpartition("next: ")
         is_last = next_line and told[-1:] in ("", "\n") and hint.count("\n") == 1
         outcome = Outcome(code, out.getvalue(), told if is_last else err.getvalue())

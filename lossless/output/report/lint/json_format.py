@@ -17,18 +17,179 @@ from lossless.output.report.lint.summary import counted, fitted, summarise
 from lossless.output.report.lint.text import locate, shown_file, sort_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Annotated, Literal, NotRequired, TypedDict
 
     from lossless.checks.lint.run import PatchedDevice, PatchRefusal, Report
-    from lossless.checks.rules.storms.culprit import Culprit
-    from lossless.formats.sonic.capabilities.updater_sorting import MovePhase
+    from lossless.checks.rules.host_counters.traffic_tests import TrafficVerdict
+    from lossless.checks.rules.storms.culprit import Culprit, Kind
+    from lossless.formats.sonic.capabilities.updater_sorting import MovePhase, Phase
+    from lossless.formats.sonic.capabilities.updater_verdict import Stage
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, Json, Origin, Span
+    from lossless.ground.basics.findings import (
+        Confidence,
+        Finding,
+        Fixable,
+        Json,
+        Origin,
+        Severity,
+        Span,
+    )
     from lossless.output.report.columns import TextStyle
+    from lossless.output.report.lint.summary import ReportSummary
     from lossless.output.report.lint.text import Locations
 
+    class StartData(TypedDict):
+        """The start of a place in a file."""
 
-VERSION = 1
+        file: str
+        path: list[str | int]
+        line: int | None
+        column: int | None
+
+    class KeyData(StartData):
+        """The key of an intent behind a finding on rendered output."""
+
+        object: str
+
+    class RemarkData(StartData):
+        """A place, and a message about its value."""
+
+        message: str
+
+    class PositionData(TypedDict):
+        """Where a value begins and ends, in lines and code points from 1."""
+
+        line: int | None
+        column: int | None
+        end_line: int | None
+        end_column: int | None
+
+    class FindingData(PositionData):
+        """One finding."""
+
+        code: str
+        name: str
+        severity: Severity
+        confidence: Confidence
+        message: str
+        note: str | None
+        help: str | None
+        url: str | None
+        file: str
+        path: list[str | int]
+        object: str
+        origin: KeyData | None
+        related: list[RemarkData]
+        count: int
+        elements: list[str]
+        data: Mapping[str, Json]
+        fixable: Fixable
+
+    class CausedFindingData(FindingData):
+        """One finding, with a fingerprint that equal findings of several devices share."""
+
+        cause: str
+
+    class ProblemData(TypedDict):
+        """A problem of reading a file."""
+
+        file: str
+        line: int | None
+        column: int | None
+        message: str
+
+    class SkippedData(TypedDict):
+        """A file that is not checked."""
+
+        file: str
+        reason: str
+
+    class CulpritData(TypedDict):
+        """One culprit of pauses or losses."""
+
+        kind: Kind
+        device: str
+        port: str | None
+        seen_at: str | None
+        priority: str | None
+        what: str
+        confidence: Confidence
+        since_boot: bool
+        evidence: list[RemarkData]
+        against: list[str]
+        missing: list[str]
+        help: str
+
+    class RefusalData(TypedDict):
+        """An operation of a patch that the updater refuses, or a row that it leaves as it is."""
+
+        op: str
+        object: str
+        why: str
+        file: str
+        line: int | None
+
+    class PhaseData(TypedDict):
+        """Rows of CONFIG_DB that the updater changes together."""
+
+        phase: Phase
+        port: str | None
+        rows: list[str]
+
+    class EmptiedData(TypedDict):
+        """A row that loses fields before it goes."""
+
+        row: str
+        fields: int
+        in_use: bool
+
+    class PatchData(TypedDict):
+        """The predicted response of SONiC's updater on one device."""
+
+        device: str
+        operations: int
+        release: str | None
+        accepted: bool
+        stage: Stage | None
+        refused: list[RefusalData]
+        order: list[PhaseData]
+        ports_down: list[str]
+        emptied: list[EmptiedData]
+        kept: list[RefusalData]
+        traffic: list[str]
+
+    class FileData(TypedDict):
+        """The file of a verdict."""
+
+        file: str
+
+    class ExpectedData(TypedDict):
+        """The expected range of a measured value, and the remark on it."""
+
+        expected_low: float | None
+        expected_high: float | None
+        note: str | None
+
+    TestData = Annotated[
+        dict[str, Any], FileData, TrafficVerdict, ("origin", "low", "high", "help"), ExpectedData
+    ]
+    """The verdict on one traffic test."""
+
+    class ReportData(TypedDict):
+        """A report of findings."""
+
+        version: Literal[1]
+        findings: list[CausedFindingData]
+        errors: list[ProblemData]
+        skipped: list[SkippedData]
+        summary: Annotated[dict[str, Any], ReportSummary]
+        tests: NotRequired[list[TestData]]
+        culprits: NotRequired[list[CulpritData]]
+        patch: NotRequired[list[PatchData]]
+
+
+VERSION: Literal[1] = 1
 """The version of the keys in the JSON object."""
 MOST_ELEMENTS = 5
 
@@ -40,7 +201,7 @@ def json_text(report: Report) -> str:
     that a change removes and leaves.
     """
     locations, findings = locate(report)
-    data: dict[str, Any] = {
+    data: ReportData = {
         "version": VERSION,
         "findings": [
             {**finding_data(finding, locations), "cause": cause_fingerprint(finding)} for finding in findings
@@ -58,7 +219,7 @@ def json_text(report: Report) -> str:
     return json.dumps(data, indent=2)
 
 
-def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
+def finding_data(finding: Finding, locations: Locations) -> FindingData:
     """Return one finding as plain data for the JSON report, with its first MOST_ELEMENTS elements."""
     return {
         "code": finding.code,
@@ -84,7 +245,7 @@ def finding_data(finding: Finding, locations: Locations) -> dict[str, Json]:
     }
 
 
-def culprit_data(culprit: Culprit, locations: Locations) -> dict[str, Json]:
+def culprit_data(culprit: Culprit, locations: Locations) -> CulpritData:
     """Return one culprit of pauses or losses as plain data for the JSON report."""
     return {
         "kind": culprit.kind,
@@ -102,13 +263,18 @@ def culprit_data(culprit: Culprit, locations: Locations) -> dict[str, Json]:
     }
 
 
-def _positions(span: Span | None) -> dict[str, Json]:
+def _positions(span: Span | None) -> PositionData:
     if span is None:
-        return dict.fromkeys(("line", "column", "end_line", "end_column"))
-    return dict(span._asdict())
+        return {"line": None, "column": None, "end_line": None, "end_column": None}
+    return {
+        "line": span.line,
+        "column": span.column,
+        "end_line": span.end_line,
+        "end_column": span.end_column,
+    }
 
 
-def _start(origin: Origin, locations: Locations) -> dict[str, Json]:
+def _start(origin: Origin, locations: Locations) -> StartData:
     span = locations.span(origin)
     return {
         "file": shown_file(origin.file),
@@ -118,11 +284,11 @@ def _start(origin: Origin, locations: Locations) -> dict[str, Json]:
     }
 
 
-def _intent_key(origin: Origin, locations: Locations) -> dict[str, Json]:
+def _intent_key(origin: Origin, locations: Locations) -> KeyData:
     return {**_start(origin, locations), "object": ".".join(map(str, origin.path))}
 
 
-def problem_data(problem: Problem) -> dict[str, Json]:
+def problem_data(problem: Problem) -> ProblemData:
     """Return a problem of reading a file as plain data: its location and message."""
     return {
         "file": shown_file(problem.file),
@@ -155,7 +321,7 @@ def patch_text(patched: Sequence[PatchedDevice], style: TextStyle) -> Iterator[s
             yield "\n".join(fitted(line, style) for line in _lines(each))
 
 
-def patch_data(patched: Sequence[PatchedDevice]) -> list[dict[str, Any]]:
+def patch_data(patched: Sequence[PatchedDevice]) -> list[PatchData]:
     """Return the predicted response of SONiC's updater on each device as plain data for the JSON report."""
     return [
         {
@@ -181,7 +347,7 @@ def patch_data(patched: Sequence[PatchedDevice]) -> list[dict[str, Any]]:
     ]
 
 
-def _refused_data(refusal: PatchRefusal) -> dict[str, Any]:
+def _refused_data(refusal: PatchRefusal) -> RefusalData:
     return {
         "op": refusal.op,
         "object": "|".join(refusal.path),

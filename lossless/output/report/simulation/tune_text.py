@@ -16,20 +16,138 @@ from lossless.output.report.quantities import LABELS, headed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
+    from typing import Annotated, TypedDict
 
     from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
     from lossless.analysis.simulation.tune.choose import Choice, Reason
-    from lossless.analysis.simulation.tune.kpis import Kpis, WorkloadKpis
+    from lossless.analysis.simulation.tune.kpis import Effect, Kpis, WorkloadKpis
     from lossless.analysis.simulation.tune.space import OutOfRange, TriedSetting
     from lossless.analysis.simulation.tune.tune import PortMargin, Standing, Tuned
     from lossless.checks.thresholds.tuned_intent import TuneResult
+    from lossless.output.report.simulation.data import ClassData
 
 
 if TYPE_CHECKING:
     Data = dict[str, Any]
 
+    class PlaceData(TypedDict):
+        """A kind of port: the role of its switch, and its speed."""
 
-def tune_data(result: TuneResult) -> Data:
+        role: str
+        rate_bps: int
+
+    class HeadroomData(PlaceData):
+        """The headroom that was raised before the search."""
+
+        headroom_bytes: int
+
+    PortData = Annotated[Data, PlaceData, ThresholdSetting, LOSSY_ALONE]
+
+    class SettingData(TypedDict):
+        """A setting: thresholds of each kind of port, and parameters of senders."""
+
+        ports: list[PortData]
+        dcqcn: dict[str, int]
+
+    class SpreadData(TypedDict):
+        """Figures over seeds: least, mean and most."""
+
+        pause_us: list[float]
+        pause_count: list[float]
+        marking_ratio: list[float]
+        jct_ratio: list[float]
+        queue_us: list[float]
+
+    class ByWorkloadData(TypedDict):
+        """The figures of each workload."""
+
+        workloads: list[Annotated[Data, WorkloadKpis, SpreadData]]
+
+    KpiData = Annotated[Data, Kpis, ByWorkloadData]
+
+    class StepData(TypedDict):
+        """The step of the search that tried a setting."""
+
+        step: str
+
+    RowData = Annotated[Data, StepData, SettingData, KpiData]
+
+    class ChangeData(TypedDict):
+        """A small change of a setting."""
+
+        change: str
+
+    class ObjectionData(TypedDict):
+        """Why a setting was not chosen."""
+
+        reason: str
+
+    class MarginData(PlaceData):
+        """The margin of Kmax at a kind of port."""
+
+        xoff_bytes: int | None
+        kmax_margin_bytes: int | None
+
+    class ChosenData(TypedDict):
+        """Why a setting was chosen, and what small changes of it do."""
+
+        place: int | None
+        near: list[Annotated[Data, ChangeData, KpiData]]
+        worst_change: str
+        rejected: list[Annotated[Data, SettingData, ObjectionData]]
+        gain: Effect | None
+        reasons: list[Annotated[Data, PlaceData, Reason, ("kind",)]]
+        outside_published: list[Annotated[Data, PlaceData, OutOfRange, ("kind",)]]
+        outside_gain: Effect | None
+        margins: list[MarginData]
+
+    class FrontPlaceData(TypedDict):
+        """The place of a setting in the front."""
+
+        place: int | None
+
+    class StandingData(TypedDict):
+        """A preset, or the configured setting, compared with the chosen one."""
+
+        name: str
+        fresh: KpiData
+        searched: KpiData
+        dominated: bool
+        beaten: int
+        beaten_by: Annotated[Data, FrontPlaceData, RowData] | None
+
+    class DiffersData(TypedDict):
+        """The thresholds that differ between ports of a kind."""
+
+        differs: list[str]
+
+    class TunedData(TypedDict):
+        """The result of tuning a class."""
+
+        workloads: dict[str, str]
+        not_run: list[str]
+        raised_headroom: list[HeadroomData]
+        intent: str | None
+        tried: int
+        steps: dict[str, int]
+        seeds: int
+        events: int
+        order: str
+        axes: dict[str, list[int]]
+        now: list[Annotated[Data, PortData, DiffersData]]
+        chosen: Annotated[Data, RowData, ChosenData] | None
+        standings: list[StandingData]
+        front: list[RowData]
+        settings: list[RowData]
+        assumed: list[str]
+        fresh: KpiData | None
+        bound_us: float
+        declined: str | None
+
+    TuneData = Annotated[Data, ClassData, TunedData]
+
+
+def tune_data(result: TuneResult) -> TuneData:
     """Return the result of tuning as plain data with stable keys; ``settings`` has every setting as tried.
 
     ``intent`` is the line that declares the chosen setting, None if that is no improvement.
@@ -65,13 +183,13 @@ def tune_data(result: TuneResult) -> Data:
     }
 
 
-def port_data(kind: PortKind, thresholds: ThresholdSetting) -> Data:
+def port_data(kind: PortKind, thresholds: ThresholdSetting) -> PortData:
     """Return a kind of port and the thresholds of a lossless class on it as plain data."""
     own = {name: value for name, value in thresholds._asdict().items() if name not in LOSSY_ALONE}
     return {"role": kind.role, "rate_bps": round(kind.rate_bps), **own}
 
 
-def _row(row: TriedSetting) -> Data:
+def _row(row: TriedSetting) -> RowData:
     return {"step": row.step, **_setting(row.setting), **_kpis(row.kpis)}
 
 
@@ -120,7 +238,7 @@ def _standing(standing: Standing, tuned: Tuned) -> Data:
     }
 
 
-def _kpis(kpis: Kpis) -> Data:
+def _kpis(kpis: Kpis) -> KpiData:
     """Return the measures of a setting as plain data, over all workloads and for each."""
     return {**kpis._asdict(), "workloads": [_workload(each) for each in kpis.workloads]}
 

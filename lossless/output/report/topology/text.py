@@ -19,6 +19,7 @@ from lossless.output.report.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import TypedDict
 
     from lossless.analysis.topology.bisection import (
         FabricCapacity,
@@ -30,10 +31,48 @@ if TYPE_CHECKING:
     from lossless.analysis.topology.recabling import DeclaredCable, RecablingPlan
     from lossless.analysis.topology.shapes import PlanNode
     from lossless.analysis.topology.summary import FabricSummary, LinkGroup, PortCount, SwitchGroup
-    from lossless.ground.basics.findings import Json
 
 
 if TYPE_CHECKING:
+
+    class NodeData(TypedDict):
+        """A device of a fabric."""
+
+        name: str
+        role: str
+
+    class RenamedData(NodeData):
+        """A device with another name."""
+
+        was: str
+
+    class DeviceChangeData(TypedDict):
+        """The devices that stay, and those that change."""
+
+        kept: int
+        renamed: list[RenamedData]
+        added: list[NodeData]
+        removed: list[NodeData]
+
+    PairData = TypedDict("PairData", {"was": DeclaredCable, "is": DeclaredCable})
+    """A cable in the current intent, and the same cable in the new one."""
+
+    class LinkChangeData(TypedDict):
+        """The links that stay, and those that change."""
+
+        kept: int
+        moved: list[PairData]
+        changed: list[PairData]
+        added: tuple[DeclaredCable, ...]
+        removed: tuple[DeclaredCable, ...]
+
+    class RecablingData(TypedDict):
+        """The devices and links that stay between two intents, and those that change."""
+
+        stays: bool
+        devices: DeviceChangeData
+        links: LinkChangeData
+
     Pair = tuple[DeclaredCable, DeclaredCable]
     """A cable in the current intent, and the same cable in the new one."""
     Row = tuple[str, ...]
@@ -168,7 +207,7 @@ def _some(names: Sequence[str]) -> str:
     return f"{names[0]}, {first_to_last(names[1], names[-1])}"
 
 
-def recabling_data(plan: RecablingPlan) -> dict[str, Json]:
+def recabling_data(plan: RecablingPlan) -> RecablingData:
     """Return the devices and links that stay, and those that change, between two intents as plain data."""
     return {
         "stays": plan.stays,
@@ -188,11 +227,11 @@ def recabling_data(plan: RecablingPlan) -> dict[str, Json]:
     }
 
 
-def _device(node: PlanNode) -> dict[str, Json]:
+def _device(node: PlanNode) -> NodeData:
     return {"name": node.name, "role": node.role}
 
 
-def _pair(was: DeclaredCable, to_be: DeclaredCable) -> dict[str, Json]:
+def _pair(was: DeclaredCable, to_be: DeclaredCable) -> PairData:
     return {"was": plain(was), "is": plain(to_be)}
 
 
