@@ -16,6 +16,7 @@ from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
     accounted,
+    checking,
     found_at,
     lint,
     lint_documents,
@@ -72,6 +73,7 @@ def baseline(
     from lossless.ground.documents.atomic import require_writable, write_all
     from lossless.ground.documents.folder import StatedPath
 
+    options = checking(options)
     configured = configured_baseline(options)
     # By the name that nobody stated it may be a link, or a pipe, of a stranger.
     file = file or configured or StatedPath(BASELINE).beside("")
@@ -96,7 +98,7 @@ def configured_baseline(options: Options) -> str | None:
     """
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup, shown_path
 
-    configuration = ConfigurationLookup(searching=options.configured, only=options.configuration).of(
+    configuration = ConfigurationLookup(searching=bool(options.configured), only=options.configuration).of(
         "anything"
     )
     if configuration is None:
@@ -180,6 +182,7 @@ def fix(
     from lossless.formats.inputs.collect import Inputs, merged, read
     from lossless.ground.documents.atomic import require_writable, rewrite_all
 
+    options = checking(options)
     found = found_at(paths, options)
     inputs = merged([Inputs(problems=found.problems), *map(read, found.candidates)])
     # A file of several devices, or in another form, is checked with the rest and left as it is.

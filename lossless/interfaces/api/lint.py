@@ -32,9 +32,10 @@ class Options(NamedTuple):
     folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
 
     ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: settings of ``lossless.toml`` or
-    ``pyproject.toml`` above a file apply to it; ``configuration`` names one file that applies to all instead.
-    ``baseline`` replaces the configured file of known findings; empty means no baseline. ``today``, as 2026-12-31, ends
-    suppressions whose date has passed; without it none ends.
+    ``pyproject.toml`` above a file apply to it; None, the default, means so for what checks files alone (``lint`` and
+    the functions beside it, ``fix``, ``baseline``, ``verify``, ``Watch``). ``configuration`` names one file that
+    applies to all instead. ``baseline`` replaces the configured file of known findings; empty means no baseline.
+    ``today``, as 2026-12-31, ends suppressions whose date has passed; without it none ends.
 
     ``exclude`` replaces the configured patterns of files and folders that are not searched; ``extend_exclude`` adds
     patterns; both are relative to the current folder. ``force_exclude``: patterns also apply to paths named on the
@@ -49,7 +50,7 @@ class Options(NamedTuple):
     simulate: bool = False
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    configured: bool = False
+    configured: bool | None = None
     configuration: str | None = None
     baseline: str | None = None
     today: str = ""
@@ -70,7 +71,12 @@ if TYPE_CHECKING:
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Check files, and the files of folders: intents, configurations of switches, hosts and subnet managers."""
-    return lint_at(paths, options)
+    return lint_at(paths, checking(options))
+
+
+def checking(options: Options) -> Options:
+    """Return the options of a function that checks files: configurations apply, unless the options exclude them."""
+    return options._replace(configured=True) if options.configured is None else options
 
 
 def lint_at(
@@ -99,7 +105,7 @@ def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Repo
     """Check a text as the content of ``file``, whose suffix gives the format."""
     from lossless.formats.inputs.patches import read_bytes
 
-    return lint_inputs(read_bytes(raw, file), options)
+    return lint_inputs(read_bytes(raw, file), checking(options))
 
 
 def lint_documents(
@@ -108,7 +114,7 @@ def lint_documents(
     """Check documents that are already read; ``errors`` are the problems of reading them."""
     from lossless.formats.inputs.collect import Inputs
 
-    return lint_inputs(Inputs(tuple(documents), tuple(errors)), options)
+    return lint_inputs(Inputs(tuple(documents), tuple(errors)), checking(options))
 
 
 def lint_inputs(inputs: Inputs, options: Options) -> Report:
@@ -329,7 +335,7 @@ def configurations_of(options: Options) -> ConfigurationLookup | None:
         from lossless.checks.rules.selectors import RuleChoice
 
         choice = RuleChoice(options.select, options.ignore)
-    return ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
+    return ConfigurationLookup(searching=bool(options.configured), only=options.configuration, asked=choice)
 
 
 def documents_below(paths: Sequence[str | PathLike[str]], options: Options) -> tuple[Document, ...]:
@@ -359,7 +365,7 @@ def exclusions_of(options: Options, lookup: ConfigurationLookup | None = None) -
         return None
     from lossless.checks.lint.configuration.lookup import AskedExclusions, ConfigurationLookup, Exclusions
 
-    governing = lookup or ConfigurationLookup(searching=options.configured, only=options.configuration)
+    governing = lookup or ConfigurationLookup(searching=bool(options.configured), only=options.configuration)
     return Exclusions(
         governing, AskedExclusions(options.exclude, options.extend_exclude, options.force_exclude)
     )

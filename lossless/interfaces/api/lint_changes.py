@@ -31,6 +31,7 @@ from lossless.interfaces.api.fabrics import load_fabrics
 from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
+    checking,
     documents_below,
     exclusions_of,
     finished,
@@ -72,6 +73,7 @@ def lint_since(
     Raises:
         LosslessError: git is missing or fails, no repository, no such revision, or a path outside of the repository.
     """
+    options = checking(options)
     named = [fspath(path) for path in paths]
     compared_with = revision_of(revision, named)
     blobs = blobs_at(compared_with, named)
@@ -167,6 +169,7 @@ def lint_patch(
     ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding caused by an operation of
     the patch names that operation. Files and operations that cannot be read or applied are in the errors.
     """
+    options = checking(options)
     try:
         read = read_patch(fspath(patch))
         given = gather(paths, lenient=options.per_file, excludes=exclusions_of(options))

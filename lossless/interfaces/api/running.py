@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, found_at, lint_at
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, checking, found_at, lint_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -132,11 +132,12 @@ def verify(
     from lossless.formats.inputs.intents import declarations_of
 
     captured = captured_state(paths, since, "verify")
+    options = checking(options)
     intents = captured.now.intents
     fabrics, problems, _ = declarations_of(intents, options.profile_dirs)
     intended = intended_by(fabrics)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
-    lookup = ConfigurationLookup(searching=options.configured, only=options.configuration)
+    lookup = ConfigurationLookup(searching=bool(options.configured), only=options.configuration)
     tested = {
         capture.file
         for device in captured.now.devices
@@ -165,7 +166,7 @@ class Watch:
         from lossless.checks.lint.cache import LintCache
 
         self._paths = paths
-        self._options = options
+        self._options = checking(options)
         self._cache = LintCache()
         self._files: Marks = {}
         self._settings: Marks = {}
@@ -206,7 +207,7 @@ class Watch:
             yield options.baseline
         if options.configuration:
             yield options.configuration
-        governing = ConfigurationLookup(searching=options.configured, only=options.configuration)
+        governing = ConfigurationLookup(searching=bool(options.configured), only=options.configuration)
         folders = {os.path.dirname(os.path.abspath(file)) for file in files} if options.configured else set()
         yield from filter(None, map(governing.above, sorted(folders)))
         for file in files:

@@ -12,9 +12,14 @@ import pytest
 
 from lossless.api import (
     Options,
+    Watch,
+    baseline,
     diff_fabric,
+    fix,
     headroom_of_ports,
     lint,
+    lint_documents,
+    lint_text,
     load_fabrics,
     plan,
     simulate,
@@ -57,7 +62,7 @@ def errors(path: Path, options: Options) -> set[str]:
 
 def test_a_port_without_rdma_makes_no_verdict_in_any_command(tmp_path: Path) -> None:
     path = written(tmp_path, UNWATCHED, WITHOUT)
-    plain, said = Options(rdma_dscps=(26,)), Options(rdma_dscps=(26,), configured=True)
+    plain, said = (Options(rdma_dscps=(26,), configured=each) for each in (False, True))
     assert errors(path, plain) == {"WD001"}
     assert errors(path, said) == set()
     assert simulate(path, plain)[0].closed.overall == "unsafe"
@@ -76,6 +81,38 @@ def test_a_trace_follows_the_packet_through_a_port_without_rdma_and_says_what_it
     assert told.broken
     assert [mark.finding.code for _, mark in told.marks if mark.finding.severity == "error"] == []
     assert not trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED).trace.broken
+
+
+# --- whether configurations apply ---
+
+
+def test_functions_that_check_files_read_configurations_unless_told_not_to(tmp_path: Path) -> None:
+    path = written(tmp_path, UNWATCHED, WITHOUT)
+    config = path / "config_db.json"
+    for options, wanted in ((Options(rdma_dscps=(26,)), 0), (Options(rdma_dscps=(26,), configured=False), 1)):
+        document = load_text(config.read_text(), str(config))
+        reports = {
+            "lint": lint([path], options),
+            "lint_text": lint_text(config.read_bytes(), str(config), options),
+            "lint_documents": lint_documents([document], options),
+            "Watch": Watch([path], options).lint(),
+            "fix": fix([path], options, write=False).report,
+        }
+        found = {
+            name: [each.code for each in report.findings].count("WD001") for name, report in reports.items()
+        }
+        assert found == dict.fromkeys(reports, wanted)
+
+
+def test_a_baseline_goes_where_the_configuration_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = written(tmp_path, UNWATCHED, 'baseline = "known.json"\n')
+    made = baseline([path], options=Options(rdma_dscps=(26,)))
+    assert (tmp_path / "known.json").samefile(made.file)
+    assert "WD001" not in errors(path, Options(rdma_dscps=(26,)))
+    assert "WD001" in errors(path, Options(rdma_dscps=(26,), configured=False))
 
 
 # --- the DSCP that must be lossless ---
