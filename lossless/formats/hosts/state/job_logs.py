@@ -495,9 +495,6 @@ def _async_event(message: LogMessage, text: str, event: int) -> StateItems:
 
 _SHARP = re.compile(r"\bNCCL WARN (?:NET/IB ?: )?SHARP ?:? ?((?:coll init error|group create): .{1,120})")
 _COLLNET = re.compile(r"Cannot initialize CollNet, using point-to-point network instead")
-_SHARP_ERROR = re.compile(
-    r"(?: - \w{1,40}\.c:[0-9]{1,6}| unique id [0-9]{1,24})\](?:\[[^\]\[]{0,40}\])? ERROR (.{1,160})"
-)
 
 
 def _collective_network(message: LogMessage, text: str, event: int) -> StateItems:
@@ -507,8 +504,11 @@ def _collective_network(message: LogMessage, text: str, event: int) -> StateItem
         yield message.reading("collnet_failed", match[1].strip(), where, "SHARP")
     elif match := _COLLNET.search(text):
         yield message.reading("collnet_failed", match[0], where, "CollNet")
-    elif match := _SHARP_ERROR.search(text):
-        yield message.reading("sharp_error", match[1].strip(), where, "ERROR")
+    else:
+        # SHARP's library writes the place of a message, or the job's number, in brackets before its level.
+        place, _, error = text.partition("] ERROR ")
+        if error and (".c:" in place or " unique id " in place):
+            yield message.reading("sharp_error", error[:160].strip(), where, "ERROR")
 
 
 _ERROR = re.compile(r"\(synd 0x([0-9A-Fa-f]{1,8}) vend 0x([0-9A-Fa-f]{1,8})")
