@@ -279,7 +279,7 @@ def _lossless_on(view: View) -> dict[int, int | None]:
     return dict(_paused_dscps(view)) | _by_dscp(view.fabric.switches[0].classes)
 
 
-class _Move(NamedTuple):
+class _DscpMove(NamedTuple):
     """A change from one DSCP of a priority to another that has begun on some switches; jobs do not send ``unsent``.
 
     ``old`` is lossless on all switches while they take in ``new``, and ``new`` while they drop ``old``; in between both
@@ -291,7 +291,7 @@ class _Move(NamedTuple):
     unsent: int | None
 
 
-def _moves(switches: Sequence[Mapping[int, int | None]], target: ClassSet) -> Iterator[_Move]:
+def _moves(switches: Sequence[Mapping[int, int | None]], target: ClassSet) -> Iterator[_DscpMove]:
     """Yield the changes of a DSCP that are half done, by the DSCPs that are lossless on each switch in service.
 
     A DSCP goes if the target has it in no lossless class. Switches that lack a DSCP of the target while none of its
@@ -305,10 +305,10 @@ def _moves(switches: Sequence[Mapping[int, int | None]], target: ClassSet) -> It
         for old in sorted(dscp for dscp, priority in going.items() if priority == wanted[new]):
             if old in everywhere or new in everywhere:
                 lacking = (dscp for dscp in (old, new) if dscp not in everywhere)
-                yield _Move(old, new, next(lacking, None))
+                yield _DscpMove(old, new, next(lacking, None))
 
 
-def _begun(move: _Move) -> str:
+def _begun(move: _DscpMove) -> str:
     """Return in words where a half-done change of a DSCP is, and which DSCPs jobs are taken to send."""
     old, new, unsent = move
     if unsent is None:

@@ -474,7 +474,7 @@ if TYPE_CHECKING:
         drained: bool
         at_once: int | None
 
-    class FileData(TypedDict):
+    class FileChangeData(TypedDict):
         """A file with the checksums of its text before and after."""
 
         name: str
@@ -491,9 +491,9 @@ if TYPE_CHECKING:
         how: TakenBy
         why: list[str]
         states: list[ManagerState] | None
-        files: list[FileData]
+        files: list[FileChangeData]
 
-    class StepData(TypedDict):
+    class PlanStepData(TypedDict):
         """One step."""
 
         number: int
@@ -526,8 +526,8 @@ if TYPE_CHECKING:
         unsafe: list[str]
         notes: list[str]
         groups: dict[str, list[str]]
-        steps: list[StepData]
-        rollback: list[list[StepData]]
+        steps: list[PlanStepData]
+        rollback: list[list[PlanStepData]]
 
 
 def _of_transport(plan: Plan) -> dict[str, Any]:
@@ -536,7 +536,7 @@ def _of_transport(plan: Plan) -> dict[str, Any]:
     return {**named, f"{classes}_before": list(plan.sent), f"{classes}_after": list(plan.wanted)}
 
 
-def _step(step: PlanStep, plan: Plan) -> Annotated[dict[str, Any], StepData]:
+def _step(step: PlanStep, plan: Plan) -> Annotated[dict[str, Any], PlanStepData]:
     files = {} if plan.transport == "rocev2" else {"files": [_files(group) for group in step.files]}
     return {
         "number": step.number,

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
     Result = Annotated[Data, Version1, NotRequired[MoreErrors]]
 
-    class HeadroomData(TypedDict):
+    class HeadroomNeeds(TypedDict):
         """The headroom of each kind of port."""
 
         kinds: tuple[HeadroomKind, ...]
@@ -128,13 +128,14 @@ if TYPE_CHECKING:
         lint: ReportData | Annotated[Data, Result, ProgressData]
         verify: ReportData
         simulate: Annotated[Data, Result, VerdictData]
-        headroom: Annotated[Data, Result, HeadroomData]
+        headroom: Annotated[Data, Result, HeadroomNeeds]
         opensm: Annotated[Data, Result, OpensmResult]
         trace: Annotated[Data, Result, TraceData]
         topology: (
             Annotated[Data, Result, FabricSummary]
             | Annotated[Data, Result, ComparedIntents, RecablingData]
             | Annotated[Data, Result, ComparedIntents, Pins]
+            | ReportData
         )
         workload: Annotated[Data, Result, EstimateData]
         storm: Annotated[Data, Result, BlastRadiusData]

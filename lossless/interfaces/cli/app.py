@@ -30,7 +30,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Declare": {
         "import": "Write the intent that deployed configurations amount to.",
         "render": "Write the configuration of every switch and host of an intent.",
-        "schema": "Print the JSON Schema of intents, lossless.toml or a command's JSON.",
+        "schema": "Print the JSON Schema of intents, settings or output.",
         "profiles": "Show the known hardware, with sources.",
         "formats": "List the systems of switches that are read and written.",
     },

@@ -334,7 +334,7 @@ def formats_command(output_format: str) -> None:
     "--of", "command", metavar="COMMAND", help="That of what COMMAND writes with --format json instead."
 )
 def schema_command(config: bool, command: str | None) -> None:
-    """Print the JSON Schema of intents, lossless.toml or a command's JSON.
+    """Print the JSON Schema of intents, settings or output.
 
     Save it, and name it in the first line of the file that an editor shall check:
 

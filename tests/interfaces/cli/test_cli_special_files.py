@@ -125,7 +125,7 @@ OTHER_TEXTS = {
     "listen",
     "switch",
 }
-OTHER_PARAMETERS = {("trace", "target"), ("profiles", "name")}
+OTHER_PARAMETERS = {("trace", "target"), ("profiles", "name"), ("schema", "command")}
 """Parameters with words that name no file, or none that is read."""
 
 

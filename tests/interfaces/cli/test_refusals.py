@@ -384,6 +384,9 @@ LINKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 
 ELSEWHERE = {
     "checks/plan/assemble.py:_Assembly._at_once": "test_a_reload_that_takes_down_more_ports_than_may_be_is_refused",
+    "checks/plan/assemble.py:_Assembly._hosts_at_once": (
+        "test_hosts_whose_links_go_down_are_drained_and_count_as_ports"
+    ),
     "checks/plan/assemble.py:_require_safe_runs": "test_runs_between_steps_are_looked_at",
     "formats/importing/cabling/intent_names.py:_CableMapper.told#2": (
         "test_files_that_contradict_each_other_give_2_and_are_located"

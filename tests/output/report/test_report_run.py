@@ -376,7 +376,7 @@ def test_causes_repeat_reasons_and_are_not_in_the_data() -> None:
 
 def test_what_pfc_carries_stands_beside_its_limits() -> None:
     load = PfcLoad("permutation among 16 NICs", 3, 0.25, 1.0, 2.0, 0.1)
-    data = load_data(load)
+    data = dict(load_data(load))
     assert (data["verdict"], data["nics_paused"]) == ("above limits", {"value": 0.25, "limit": 0.1})
     assert load_text(load).splitlines()[2:] == [
         "  NICs paused    25.0% (above the limit of 10%)",
