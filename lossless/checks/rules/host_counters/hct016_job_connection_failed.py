@@ -244,7 +244,7 @@ def _stuck(fabric: RunningFabric, stuck: Sequence[JobEvent]) -> Violation:
         message=f"{first.placed.part('collective') or 'a collective'} of {named} did not end"
         + ("" if lasted is None else f" within {lasted / 1000:,.0f} s"),
         note_lines=(
-            "a rank did not join, or the network stands still: the log has no failure of RDMA",
+            "a rank did not join, or the network stalled: the log has no failure of RDMA",
             *(f"shown: {each.text}" for each in shown),
         ),
         help=shown[0].help
