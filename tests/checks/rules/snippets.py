@@ -244,7 +244,11 @@ def _options(snippet: Snippet, codes: tuple[str, ...]) -> Options:
     # Whether a suppression is of use shows only where all rules are run.
     chosen = tuple(code for code in codes if not code.startswith("SUP"))
     return Options(
-        rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate, select=chosen, today=snippet.today
+        rdma_dscps=snippet.rdma_dscps,
+        simulate=snippet.simulate,
+        select=chosen,
+        today=snippet.today,
+        configured=False,
     )
 
 

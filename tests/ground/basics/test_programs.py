@@ -31,6 +31,8 @@ _MAY = {
     },
     # The names of a class's own fields are compiled, as namedtuple does it.
     "lossless.ground.basics.records": {"eval("},
+    # Types that this project's own modules state for type checkers alone, for JSON Schemas.
+    "lossless.output.report.plain": {"eval(", "exec("},
     # Python's own tracker of resources, before workers are started by dask.
     "lossless.analysis.simulation.study.cluster": {"multiprocessing"},
 }

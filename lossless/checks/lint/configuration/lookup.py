@@ -268,7 +268,7 @@ def _is_ours(file: str) -> bool:
         return False
     from lossless.checks.lint.configuration.reader import has_table
 
-    return has_table(text, file)
+    return has_table(text)
 
 
 def _link_refusal(file: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.host_counters.traffic_tests import PASS_MARKS
@@ -77,10 +78,14 @@ class Configuration(NamedTuple):
     pass_marks: Mapping[str, float] = {}
 
 
-def has_table(text: str, file: str) -> bool:
-    """Return whether a ``pyproject.toml`` has the table ``tool.lossless``, even if its syntax is wrong elsewhere."""
+@lru_cache(maxsize=16)
+def has_table(text: str) -> bool:
+    """Return whether a ``pyproject.toml`` has the table ``tool.lossless``, even if its syntax is wrong elsewhere.
+
+    The last texts are kept: an editor's server and a pipeline of many runs in one process ask again for each run.
+    """
     try:
-        tools = load_toml(text, file).data.get("tool")
+        tools = load_toml(text, "pyproject.toml").data.get("tool")
     except InputError:
         return re.search(r"^[ \t]*\[+\s*tool\s*\.\s*lossless\b", text, re.MULTILINE) is not None
     return isinstance(tools, dict) and "lossless" in tools

@@ -583,7 +583,12 @@ class _Daemons:
             for field, text in fields.items():
                 if (table := PORT_FIELDS.get(field)) is not None:
                     if text not in known[table]:
-                        return Fate("waits", field, text, (table, text))
+                        # Of several maps that are missing one is named, whatever their order in the row.
+                        return next(
+                            Fate("waits", field, fields[field], (table, fields[field]))
+                            for field, table in PORT_FIELDS.items()
+                            if field in fields and fields[field] not in known[table]
+                        )
                     maps[field] = text
                 elif field in ("pfc_enable", "pfcwd_sw_enable"):
                     mask = priority_mask(text)
