@@ -208,8 +208,8 @@ def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tu
     ideal = ideals[0]
     in_windows = sum(_window_steps(each.scenario) for each in conditions) if with_causes else 0
     runs_of_a_step = len(conditions) * len(seeds) + in_windows
-    network = instantiate(scenario, 1).network
-    require_events(network, LONGEST_STEPS * ideal.step_ns, limits._replace(seeds=runs_of_a_step))
+    first = instantiate(scenario, 1)
+    require_events(first.network, LONGEST_STEPS * ideal.step_ns, limits._replace(seeds=runs_of_a_step))
     steps = [
         partial(_step, each, own, seed)
         for each in conditions
@@ -230,7 +230,7 @@ def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tu
     load = Load(
         describe(scenario),
         len(seeds),
-        float(_ideal_rates_bps(scenario, network)[1].mean()),
+        float(_ideal_rates_bps(scenario, first)[1].mean()),
         (end_us / 2, end_us),
         tuple(runs),
         _expected(scenario),
@@ -335,20 +335,22 @@ def _window(of: _Condition, ideal: _Ideal, go_on: Callable[[], bool]) -> tuple[f
         simulation.advance(until_ns, go_on)
         delivered.append(simulation.state.flows["expected_psn"][[*simulation.index.flow_at]])
     rates_bps = (delivered[1] - delivered[0]) * 8e9 / (end_ns / 2)
-    return mean_and_slowest(rates_bps / _ideal_rates_bps(of.scenario, instance.network)[0])
+    return mean_and_slowest(rates_bps / _ideal_rates_bps(of.scenario, instance)[0])
 
 
-def _ideal_rates_bps(scenario: Scenario, network: SimNetwork) -> tuple[Any, Any]:
+def _ideal_rates_bps(scenario: Scenario, instance: ScenarioInstance) -> tuple[Any, Any]:
     """Return the payload rate of each flow under ideal spreading, and the part of its NIC ports' line rate that it is.
 
     Rates are max-min fair: flows that do not cross a full link have more than those that do.
     """
+    network, topology = instance.network, scenario.topology
+    # An instance numbers the nodes that its flows use, a topology all of them.
+    node_of = {name: node for node, name in enumerate(topology.names)}
+    ends = [[node_of[instance.names[end]] for end in (flow.path[0], flow.path[-1])] for flow in network.flows]
     rate_of = {frozenset((cable.a, cable.b)): cable.rate_bps for cable in network.cables}
     besides = network.physics.overhead_bytes + network.physics.gap_bytes
     paths, rng = _ideal_paths(scenario), random.Random(0)
-    fair_bps = fair_rates_bps(
-        [paths.parts(flow.path[0], flow.path[-1], rng) for flow in network.flows], paths.rate_bps
-    )
+    fair_bps = fair_rates_bps([paths.parts(source, target, rng) for source, target in ends], paths.rate_bps)
     payload = np.array([flow.mtu_bytes / (flow.mtu_bytes + besides) for flow in network.flows])
     line_bps = np.array([
         min(rate_of[frozenset(flow.path[:2])], rate_of[frozenset(flow.path[-2:])]) for flow in network.flows
