@@ -183,7 +183,7 @@ def reached_by(kind: HostKind, change: HostChange) -> str:
 
 def _drain_of_hosts(kind: PlannedKind) -> str:
     """Return in words how a leaf's hosts are drained: to a second ToR if that carries them, else by the scheduler."""
-    scheduler = "have the job scheduler take jobs off the hosts behind it first"
+    scheduler = "have the job scheduler drain the hosts behind it first"
     second = kind.second_tor
     if second is None:
         return f"its hosts are attached by single links, so the network cannot drain it: {scheduler}"
@@ -237,8 +237,8 @@ def drains_of_hosts(groups: Sequence[HostGroup]) -> Iterator[str]:
     for group in groups:
         if group.drained:
             yield (
-                f"{group.name}: have the job scheduler take jobs off each host before it changes, and let it take jobs "
-                f"again after ({group.at_once} of {len(group.hosts)} hosts at a time)"
+                f"{group.name}: have the job scheduler drain each host before it changes, and resume it after "
+                f"({group.at_once} of {len(group.hosts)} hosts at a time)"
             )
 
 

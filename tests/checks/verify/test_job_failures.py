@@ -161,7 +161,7 @@ def test_sockets_of_a_host_with_rdma_are_found(tmp_path: Path) -> None:
     by_intent = one(of(tmp_path, intent=True, host1=[log(*SOCKETS)]), "HCT018")
     assert by_intent.data["expected"] == "the intent has RDMA on this host"
     down = one(of(tmp_path, host1=[log(*SOCKETS), ibstat("Down")]), "HCT018")
-    assert down.data["reason"] == "mlx5_0 port 1 is Down"
+    assert down.data["reason"] == "mlx5_0 port 1 of host1 is Down"
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_sharp_that_was_not_given_has_the_remedy_of_its_librarys_error(tmp_path:
 def test_an_event_of_a_port_that_is_still_down_says_so(tmp_path: Path) -> None:
     event = "NCCL WARN NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)"
     finding = one(of(tmp_path, host1=[log(event, event), ibstat("Down")]), "HCT017")
-    assert (finding.data["reports"], finding.data["down"]) == (2, ["mlx5_0 port 1 is Down"])
+    assert (finding.data["reports"], finding.data["down"]) == (2, ["mlx5_0 port 1 of host1 is Down"])
 
 
 @pytest.mark.parametrize("event", ["client reregistration(17)", "port active(9)", "SM change(13)"])

@@ -253,7 +253,7 @@ def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
 
 
 def _of_both(one: PortThresholds, other: PortThresholds) -> PortThresholds:
-    """Return what holds of the ports of both."""
+    """Return the thresholds of two groups of ports together: equal ones, those that differ, and the least."""
     differs = tuple(
         name
         for name in PARAMETERS

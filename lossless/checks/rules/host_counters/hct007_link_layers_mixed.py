@@ -37,6 +37,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.host_counters.rdma_ports import first_of
 from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
@@ -80,8 +81,7 @@ def _link_layers_mixed(
 
 
 def _names(ports: Sequence[PlacedReading]) -> str:
-    first, *rest = map(_name, ports)
-    return f"{first} (+{len(rest)})" if rest else first
+    return first_of([*map(_name, ports)])
 
 
 def _name(placed: PlacedReading) -> str:

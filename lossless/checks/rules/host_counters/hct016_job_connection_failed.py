@@ -48,7 +48,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.host_counters.rdma_ports import FLUSHED, job_events, link_layers, shown_causes
+from lossless.checks.rules.host_counters.rdma_ports import (
+    FLUSHED,
+    first_of,
+    job_events,
+    link_layers,
+    shown_causes,
+)
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -60,7 +66,7 @@ if TYPE_CHECKING:
 
 
 class CallError(NamedTuple):
-    """What an error of a call means, and what to look at."""
+    """The meaning of the error of a call, and the remedy."""
 
     says: str
     help: str
@@ -78,7 +84,7 @@ _QUEUE_PAIR = {
     ),
     113: CallError(
         "no neighbor answered for the peer's address",
-        "ping the peer's address from the interface of this NIC",
+        _PING,
     ),
     61: CallError(
         "the table of GIDs has none at the index that was asked for",
@@ -106,18 +112,16 @@ _MEMORY = {
         "load nvidia-peermem, or use a kernel and driver with DMA-BUF",
     ),
     1: CallError(
-        "the process may not do it", "give the container /dev/infiniband and the capability IPC_LOCK"
-    ),
-    13: CallError(
-        "the process may not do it", "give the container /dev/infiniband and the capability IPC_LOCK"
+        "the process lacks the permission", "give the container /dev/infiniband and the capability IPC_LOCK"
     ),
 }
+_MEMORY[13] = _MEMORY[1]
 _QUEUES = CallError(
-    "locked memory, or what the NIC has for queues, is used up",
+    "locked memory, or the memory of the NIC for queues, is used up",
     "set the limit of locked memory to unlimited (ulimit -l); else use fewer queue pairs and channels",
 )
 _OPEN = CallError(
-    "the process may not open the NIC: peers that use theirs wait for it without an end",
+    "the process lacks the permission to open the NIC: peers that use theirs wait for it without an end",
     "give the container the device of each NIC below /dev/infiniband, or leave it out by NCCL_IB_HCA on all hosts",
 )
 _ENDED = CallError(
@@ -125,9 +129,7 @@ _ENDED = CallError(
     "read the log of the peer first",
 )
 _SOCKET = {
-    111: CallError(
-        "nobody listens there: the peer's process has ended, or a firewall rejects it", _ENDED.help
-    ),
+    111: CallError("no process listens there: the peer's has ended, or a firewall rejects it", _ENDED.help),
     110: CallError(
         "nothing answered: a firewall drops it, or the address is of an interface that others do not reach",
         "name an interface that all hosts reach in NCCL_SOCKET_IFNAME, and open its ports between them",
@@ -210,7 +212,6 @@ def _failed(fabric: RunningFabric, same: Sequence[JobEvent]) -> Violation:
         meaning = _ON_INFINIBAND
     shown = () if call == "connect" else shown_causes(fabric, first)
     hosts = tuple(dict.fromkeys(event.host for event in same))
-    more = f" (+{len(hosts) - 1})" if len(hosts) > 1 else ""
     number = f"error {error}" if isinstance(error, int) else error
     said = f" failed with {number}" if isinstance(number, str) else " failed"
     device = first.placed.part("device")
@@ -219,7 +220,7 @@ def _failed(fabric: RunningFabric, same: Sequence[JobEvent]) -> Violation:
     connects = call in ("connect", "ibv_modify_qp", "ibv_create_ah", "UD endpoint")
     return Violation(
         origin=first.placed.origin,
-        message=f"a job on {hosts[0]}{more} {'could not connect' if connects else 'failed'}: {what}",
+        message=f"a job on {first_of(hosts)} {'could not connect' if connects else 'failed'}: {what}",
         note_lines=tuple(filter(None, (meaning.says, *(f"shown: {each.text}" for each in shown)))),
         help=shown[0].help if shown else meaning.help,
         elements=hosts,

@@ -10,7 +10,7 @@ subnet manager, and those of a port that came up or a queue pair that was connec
 
 ## Why it breaks a lossless fabric
 A port that goes down loses all that is under way, and the connections of RDMA over it end when their retries do. A
-GID that changed leaves connections with an address that nobody has any more.
+GID that changed leaves connections with an address that no NIC has any more.
 
 ## Bad
 ```text capture
@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.host_counters.rdma_ports import down_ports, job_events, owner
+from lossless.checks.rules.host_counters.rdma_ports import down_ports, job_events, of_down_port, owner
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class _Event(NamedTuple):
-    """An event in words of a finding, what it means, and the remedy."""
+    """An event in the words of a finding, its meaning, and the remedy."""
 
     words: str
     says: str
@@ -64,7 +64,7 @@ _REFUSED = (
 _EVENTS = {
     "port error": _Event(
         "went down",
-        "its link was lost: what was under way was lost with it",
+        "its link was lost, with all packets under way",
         "clean or replace its cable and optics; see the port of its switch (link flaps, FEC)",
     ),
     "local catastrophic error": _Event(
@@ -127,7 +127,7 @@ def _event(fabric: RunningFabric, same: Sequence[JobEvent]) -> Violation:
         for placed in down_ports(owner(fabric, first.device, first.host), device or "")
         if first.value("async_event") == "port error"
     ]
-    shown = [f"{each.part('device')} port {each.part('port')} is {each.reading.value}" for each in down]
+    shown = [of_down_port(each, first.host).text for each in down]
     return Violation(
         origin=first.placed.origin,
         message=f"{name} {event.words} while a job ran",

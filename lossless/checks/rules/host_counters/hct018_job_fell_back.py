@@ -11,7 +11,7 @@ that selects no active port, ports that are down. It also reports SHARP (CollNet
 get, with the first error of its library.
 
 ## Why it breaks a lossless fabric
-A job on sockets runs, and nothing fails: it takes ten times as long, on the interface for management, in a lossy
+A job on sockets runs, and nothing fails: it is slow, on an interface that may be the one for management, in a lossy
 class.
 
 ## Bad
@@ -44,7 +44,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.host_counters.rdma_ports import Cause, down_ports, job_events, logged, owner
+from lossless.checks.rules.host_counters.rdma_ports import (
+    Cause,
+    down_ports,
+    first_of,
+    job_events,
+    logged,
+    of_down_port,
+    owner,
+)
 from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
@@ -112,10 +120,9 @@ def _sockets(
         )
     for (expected, reason), places in found.items():
         hosts = tuple(placed.part("host") or device.name for placed in places)
-        more = f" (+{len(hosts) - 1})" if len(hosts) > 1 else ""
         yield Violation(
             origin=places[0].origin,
-            message=f"a job on {hosts[0]}{more} uses sockets instead of RDMA",
+            message=f"a job on {first_of(hosts)} uses sockets instead of RDMA",
             note_lines=tuple(filter(None, (expected, reason.text and f"shown: {reason.text}"))),
             help=reason.help,
             elements=hosts,
@@ -164,10 +171,7 @@ def _reason(fabric: RunningFabric, device: RunningDevice, file: str, host: str) 
         )
     down = [*down_ports(owner(fabric, device, host))]
     if down:
-        port = f"{down[0].part('device')} port {down[0].part('port')}"
-        return Cause(
-            f"{port} is {down[0].reading.value}", f"bring {port} up: its cable, its switch port, then its NIC"
-        )
+        return of_down_port(down[0], host)
     if 0 in said("providers"):
         return Cause("libfabric found no provider for RDMA", f"see `fi_info -p efa` there; {_SEE}")
     adapters = next(said("ib_hca"), None)
@@ -183,12 +187,11 @@ def _sharp(failed: Sequence[JobEvent], errors: Sequence[JobEvent]) -> Violation:
         (each for each in failed if "point-to-point" not in str(each.value("collnet_failed"))), failed[0]
     )
     hosts = tuple(dict.fromkeys(event.host for event in failed))
-    more = f" (+{len(hosts) - 1})" if len(hosts) > 1 else ""
     said = [str(error.value("sharp_error")) for error in errors] + [str(first.value("collnet_failed"))]
     remedy = next((text for text in said for part in _SHARP if part in text), "")
     return Violation(
         origin=first.placed.origin,
-        message=f"a job on {hosts[0]}{more} does not use SHARP, which it asked for",
+        message=f"a job on {first_of(hosts)} does not use SHARP, which it requested",
         note_lines=tuple(dict.fromkeys((str(first.value("collnet_failed")), *said[:1]))),
         help=next((text for part, text in _SHARP.items() if part in remedy), _ANY_SHARP),
         elements=hosts,

@@ -93,8 +93,8 @@ def _traffic_class(fabric: RunningFabric, device: RunningDevice, file: str, host
             names = ", ".join(map(str, sorted(lossless)))
             yield Violation(
                 origin=placed.origin,
-                message=f"a job on {host} sends DSCP {dscp}, lossless is DSCP {names}",
-                note=f"traffic class {placed.number} is DSCP {dscp} and {(placed.number or 0) & 3} in the bits of ECN",
+                message=f"a job on {host} sends on lossy DSCP {dscp}; lossless is DSCP {names}",
+                note=f"traffic class {placed.number} is DSCP {dscp} and ECN bits {(placed.number or 0) & 3}",
                 help=f"set {_variable(placed)} to {wanted << 2 | 2}: DSCP {wanted} with ECT(0)",
                 elements=(host,),
                 data={"dscp": dscp, "lossless": [*sorted(lossless)]},

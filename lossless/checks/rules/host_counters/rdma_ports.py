@@ -1,4 +1,4 @@
-"""Ports of RDMA devices of a host: their hardware counters, and what a job's log reports of them.
+"""Ports of RDMA devices of a host: their hardware counters, and the failures that the log of a job reports.
 
 A failure in a log has a cause that the log itself, other captures, or the intent may show: a port that is down, a GID
 that cannot be reached, a traffic class that is not lossless, or the culprit of pauses and losses.
@@ -16,7 +16,7 @@ from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
     from lossless.model.fabric.hosts import HostQos
@@ -228,6 +228,19 @@ def down_ports(host: RunningDevice | None, device: str = "") -> Iterator[PlacedR
             yield placed
 
 
+def of_down_port(placed: PlacedReading, host: str) -> Cause:
+    """Return a port of a host that is down as the cause of a failure."""
+    port = f"{placed.part('device')} port {placed.part('port')} of {host}"
+    return Cause(
+        f"{port} is {placed.reading.value}", f"bring {port} up: its cable, its switch port, then its NIC"
+    )
+
+
+def first_of(names: Sequence[str]) -> str:
+    """Return the first of several names with the number of the others: ``host1 (+3)``."""
+    return f"{names[0]} (+{len(names) - 1})" if len(names) > 1 else names[0]
+
+
 def _ports_down(fabric: RunningFabric, event: JobEvent) -> Iterator[Cause]:
     used = [*logged(event.device, event.placed.file, event.host, "link_layer")]
     names = {placed.part("device") or "" for placed in used}
@@ -244,15 +257,11 @@ def _ports_down(fabric: RunningFabric, event: JobEvent) -> Iterator[Cause]:
     for host, captured, devices in ends if peer != event.host else ends[:1]:
         for placed in down_ports(captured):
             if placed.part("device") in devices:
-                where = f"{placed.part('device')} port {placed.part('port')} of {host}"
-                yield Cause(
-                    f"{where} is {placed.reading.value}",
-                    f"bring {where} up: its cable, its switch port, then its NIC",
-                )
+                yield of_down_port(placed, host)
 
 
 def _unfit_gids(fabric: RunningFabric, event: JobEvent) -> Iterator[Cause]:
-    """Yield what is wrong with the GIDs of a connection, by the line itself, then by show_gids of the host."""
+    """Yield the faults of the GIDs of a connection, by the line itself, then by show_gids of the host."""
     local, remote = str(event.value("local_gid") or ""), str(event.value("remote_gid") or "")
     one, other = _address(local), _address(remote)
     choose = "choose an index of RoCE v2 with an IP address that both ends have (show_gids)"
@@ -280,7 +289,7 @@ def link_layers(event: JobEvent) -> frozenset[object]:
 
 
 def unfit_gid(host: RunningDevice, device: str, index: int) -> str:
-    """Return what is wrong with a GID of an RDMA device by show_gids, as text; empty where nothing is, or is known."""
+    """Return the fault of a GID of an RDMA device by show_gids, as text; empty without one, or without its table."""
     versions = {
         placed.part("index"): str(placed.reading.value)
         for placed in host.state.named("version", "device", "port", "index")

@@ -89,7 +89,7 @@ def check(subnet: Subnet) -> Results:
     for setting in subnet.options:
         known_option = option(setting.key)
         if known_option is None:
-            yield from _nobodys(setting, flavours)
+            yield from _known_to_none(setting, flavours)
         elif not any(map(known_option.known_to, flavours)):
             yield _others(setting, flavours[0])
     for setting in subnet.sharp.settings if subnet.sharp is not None else ():
@@ -104,7 +104,10 @@ def check(subnet: Subnet) -> Results:
 def _slip(
     setting: ManagerSetting, program: str, keys: frozenset[str], unknown: str
 ) -> Violation | MissingInput:
-    """Return the violation of a key that is a slip of a letter from a known one, else what is not known of it."""
+    """Return the violation of a key that is a slip of a letter from a known one, else a missing input with a reason.
+
+    ``unknown`` is that reason.
+    """
     from lossless.ground.basics.units import nearest
 
     near = nearest(setting.key, keys, _A_SLIP)
@@ -119,7 +122,7 @@ def _slip(
     )
 
 
-def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
+def _known_to_none(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
     from lossless.ground.basics.units import nearest
 
     if "=" in setting.key:
