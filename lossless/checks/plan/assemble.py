@@ -295,9 +295,10 @@ class _Assembly:
         if own_s > limit_s:
             raise NoPlan(f"{group.name}: one switch takes up to {own_s} s; --per-step has to be that long")
         size = max(1, limit_s // max(own_s, 1)) * at_once
+        parts = [group.devices[first : first + size] for first in range(0, len(group.devices), size)]
         return [
-            group._replace(devices=group.devices[first : first + size])
-            for first in range(0, len(group.devices), size)
+            group._replace(devices=part, at_once=group.at_once and min(group.at_once, len(part)))
+            for part in parts
         ]
 
     def time(self, group: PlannedSwitches) -> TimeRange:
@@ -459,7 +460,7 @@ class _Assembly:
                 f"{kind.title}: a change of PFC takes the {kind.links} links of a host down, and --max-ports-down "
                 f"allows {limit}"
             )
-        return 1 if limit is None else limit // kind.links
+        return 1 if limit is None else min(limit // kind.links, len(kind.hosts))
 
 
 def _time(kind: PlannedKind, batch: Batch, operations: Sequence[Operation]) -> TimeRange:

@@ -126,7 +126,7 @@ def is_told(kind: HostKind, change: HostChange) -> bool:
 def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
     """Return in words how traffic leaves switches, or ports of them, before they change."""
     down = {port for batch in group.batches for port in batch.ports_down}
-    pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
+    pace = f"{group.at_once} of {len(group.devices)} switches at a time"
     if kind.host_ports & down or (whole and kind.host_ports):
         return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
     tier = tier_size(change, kind)
