@@ -16,7 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -106,8 +106,14 @@ VENDORS = {"mlx5_core": ("0x15b3", "0x1021"), "bnxt_en": ("0x14e4", "0x1760"), "
 """PCI ids by driver."""
 
 
+class HungError(Exception):
+    """Raised for a call of a tool that gives no answer."""
+
+
 class FakeHost:
     """A host below one folder; ``nics`` are added before its script runs."""
+
+    _hung: Callable[[], None] | None = None
 
     def __init__(self, root: Path, tools: tuple[str, ...] = TOOLS, uid: int = 0) -> None:
         self._is_in(root)
@@ -247,13 +253,21 @@ class FakeHost:
         self._state.write_bytes(marshal.dumps(json.loads(json.dumps(state))))
 
     def run(
-        self, script: str, *arguments: str, apart: bool = False, clocked: str = "", **variables: str
+        self,
+        script: str,
+        *arguments: str,
+        apart: bool = False,
+        clocked: str = "",
+        hung: Callable[[], None] | None = None,
+        **variables: str,
     ) -> subprocess.CompletedProcess[str]:
         """Run a rendered script on this host; ``variables`` are more of its environment.
 
         ``apart``: every tool is a process that ``timeout`` starts, as on a real host; else only what ``clocked``, a
-        pattern of the shell, matches, and this process answers for the others.
+        pattern of the shell, matches, and this process answers for the others. ``hung`` is called before each of
+        those, and raises :class:`HungError` for one that gives no answer.
         """
+        self._hung = hung
         path = self._bin.parent / "lossless-roce.sh"
         path.write_text(script)
         environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "SYSFS_ROOT": str(self.sysfs), **variables}
@@ -277,7 +291,7 @@ class FakeHost:
                 script,
                 arguments,
                 environment,
-                main=partial(fake_tool.main, str(root)),
+                main=partial(self._answer, str(root)),
                 tools=[path.name for path in self._bin.iterdir() if path.name != "cat"],
                 file=root / "answer",
                 clocked=clocked,
@@ -285,6 +299,15 @@ class FakeHost:
         return subprocess.run(
             [shell, str(script), *arguments], env=environment, capture_output=True, text=True, check=False
         )
+
+    def _answer(self, folder: str, *words: str) -> None:
+        if self._hung is not None:
+            try:
+                self._hung()
+            except HungError:
+                # As timeout says that it ended a tool.
+                sys.exit(124)
+        fake_tool.main(folder, *words)
 
     def calls(self) -> list[str]:
         """Return every call of a tool so far, in order."""

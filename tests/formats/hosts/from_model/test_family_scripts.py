@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.all_cases import some
-from tests.formats.hosts.from_model.fake_nic import ACCELERATIONS, TOOLS, FakeHost
+from tests.formats.hosts.from_model.fake_nic import ACCELERATIONS, TOOLS, FakeHost, HungError
 from tests.formats.hosts.from_model.families import KINDS, broadcom, mlx5_by_dcb, other
 from tests.formats.hosts.from_model.made_hosts import host, rendered, script
 
@@ -217,6 +217,46 @@ def test_a_tool_that_hangs_is_ended_and_the_rest_of_its_port_is_left(
     done = fake.run(limited, clocked=f"{tool}*", LOSSLESS_TOOL_LIMIT_S="1")
     assert done.returncode in (1, 2)
     assert done.stderr.count(f"lossless-roce: {tool} gave no answer in 1 s; the rest of ") in (1, 2)
+
+
+def of_first(situation: Situation) -> tuple[object, ...]:
+    """Return what the first of two NICs is set to."""
+    tree = {path: value for path, value in situation.tree.items() if "17:00.0" in path or "rdma0" in path}
+    return situation.state["nics"]["eth0"], situation.state["devices"]["rdma0"], tree
+
+
+def of_second(situation: Situation) -> tuple[object, ...]:
+    """Return what the second of two NICs is set to."""
+    tree = {path: value for path, value in situation.tree.items() if "18:00.0" in path or "rdma1" in path}
+    return situation.state["nics"]["eth1"], situation.state["devices"]["rdma1"], tree
+
+
+@EVERY
+def test_nothing_is_set_on_a_nic_once_a_tool_has_hung_on_it(tmp_path: Path, family: str) -> None:
+    new, text = fresh(tmp_path / "new", family)
+    new.add_nic("eth1", "rdma1", "0000:18:00.0", **FAMILIES[family][1])
+    whole = new.copied(tmp_path / "whole")
+    assert whole.run(text).returncode == 0
+    own = [at for at, call in enumerate(whole.calls()) if re.search(r"eth0|rdma0|17:00", call)]
+    for at in some(own, 29, family):
+        fake, then = new.copied(tmp_path / f"hung-{at}"), []
+
+        def hung(fake: FakeHost = fake, at: int = at, then: list[Situation] = then) -> None:
+            if len(fake.calls()) == at and not then:
+                then.append(situation(fake))
+                raise HungError
+
+        done = fake.run(text, hung=hung)
+        call = whole.calls()[at]
+        assert (len(then), done.returncode, done.stdout) == (1, 1, ""), (call, done.stderr)
+        after = situation(fake)
+        assert of_first(after) == of_first(then[0]), (call, done.stderr)
+        assert of_second(after) == of_second(situation(whole)), (call, done.stderr)
+        assert not [each for each in fake.calls()[at:] if re.search(r"eth0|rdma0|17:00", each)], call
+        said = [line for line in done.stderr.splitlines() if not line.startswith("lossless-roce: note: ")]
+        assert said[0].startswith(f"lossless-roce: {call.split()[0]} gave no answer in "), said
+        first = "eth0" if re.search(r"eth0|17:00", call) and "rdma0" not in call else "rdma0"
+        assert any(line.startswith(f"lossless-roce: {first}: nothing more is read or set") for line in said), said
 
 
 @pytest.mark.tools("hanging")

@@ -101,6 +101,11 @@ interface=
 device=
 port=
 priorities=
+# The interface or device that is being set, and what is neither read nor set on it since a tool hung.
+subject=
+left=()
+# The interfaces that a tool hung on: the RDMA devices of their NICs are left too.
+stuck=()
 
 die() {
     printf 'lossless-roce: %s\n' "$*" >&2
@@ -114,6 +119,47 @@ report() {
 
 note() {
     printf 'lossless-roce: note: %s\n' "$*" >&2
+}
+
+leave() {
+    left+=("${1#*: }")
+}
+
+# spared WHAT: whether a tool has hung, so that WHAT is left as it is.
+spared() {
+    [[ -n $hung ]] && leave "$1"
+}
+
+# outcome COMMAND...: what is said of one that did not succeed.
+outcome() {
+    if [[ -n $hung ]]; then
+        printf 'this gave no answer and may still take effect: '
+    else
+        printf 'this failed: '
+    fi
+    describe "$@"
+}
+
+# begin NAME, and end, stand around what sets one interface or device: a tool that hung on one may answer of the next.
+begin() {
+    hung=
+    left=()
+    subject=$1
+}
+
+end() {
+    if [[ -n $hung ]]; then
+        report "$subject: nothing more is read or set${left[*]:+; left: $(listed "${left[@]}")}"
+        stuck+=("$subject")
+    fi
+}
+
+# listed WORD...: the first four, and the number of the others.
+listed() {
+    local few
+    printf -v few ', %s' "${@:1:4}"
+    printf '%s' "${few#, }"
+    (($# <= 4)) || printf ' and %s more' "$(($# - 4))"
 }
 
 finish() {
@@ -162,21 +208,27 @@ perform() {
 
 # ensure WHAT WANTED KIND COMMAND...: run COMMAND if KIND is not WANTED, and see that it then is.
 ensure() {
-    local what=$1 wanted=$2 kind=$3 found
+    local what=$1 wanted=$2 kind=$3 found was
     shift 3
-    found=$(current "$kind") || found=unreadable
+    [[ -n $hung ]] || found=$(current "$kind") || found=unreadable
+    spared "$what" && return 0
     [[ $found != "$wanted" ]] || return 0
     case $mode in
         check) report "$what is ${found:-not set}, must be $wanted" ;;
         dry-run) printf '%s\n' "$(describe "$@")" ;;
         apply)
             if ! perform "$@"; then
-                report "$what is ${found:-not set}, must be $wanted; this failed: $(describe "$@")"
+                report "$what is ${found:-not set}, must be $wanted; $(outcome "$@")"
                 return 0
             fi
             changed=$((changed + 1))
             reread "$1"
-            found=$(current "$kind") || found=unreadable
+            was=$found
+            [[ -n $hung ]] || found=$(current "$kind") || found=unreadable
+            if [[ -n $hung ]]; then
+                report "$what was ${was:-not set}, is set by this and not read back: $(describe "$@")"
+                return 0
+            fi
             [[ $found == "$wanted" ]] ||
                 report "$what is ${found:-not set}, must be $wanted; this did not change it: $(describe "$@")"
             ;;
@@ -185,7 +237,7 @@ ensure() {
 
 # ensure_file WHAT WANTED FILE [KIND]
 ensure_file() {
-    if [[ -e $3 ]]; then
+    if [[ -n $hung || -e $3 ]]; then
         ensure "$1" "$2" "${4:-file}:$3" write "$2" "$3"
     else
         report "$1 must be $2, and there is no $3"
@@ -216,7 +268,7 @@ bounded() {
     timeout --kill-after=2 "$limit" "$@" 3>&- || status=$?
     # 137: it had to be killed.
     if ((status == 124 || status == 137)); then
-        printf 'lossless-roce: %s gave no answer in %s s; the rest of %s is left\n' "$1" "$limit" "${device:-$interface}" >&3
+        printf 'lossless-roce: %s gave no answer in %s s%s\n' "$1" "$limit" "${subject:+; the rest of $subject is left}" >&3
         hung=yes
         kill -USR1 $$
         status=124
@@ -277,6 +329,7 @@ current_of() {
 
 set_qos() {
     local dscp priority controller='OS controlled'
+    spared 'DCBX, trust, DSCP map and PFC' && return 0
     if ! read_qos; then
         report "$interface: mlnx_qos cannot read it; DCBX, trust, DSCP map and PFC are not set"
         return 0
@@ -303,6 +356,7 @@ set_dcqcn() {
     local ecn=$SYSFS/class/net/$interface/ecn pci cc_params line below_ecn below_cc_params value priority
     pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
     cc_params=$SYSFS/kernel/debug/mlx5/${pci##*/}/cc_params
+    spared DCQCN && return 0
     if [[ ! -d $ecn && ! -d $cc_params ]]; then
         report "$interface: neither $ecn nor $cc_params is there; DCQCN cannot be set"
         return 0
@@ -354,6 +408,7 @@ set_firmware() {
     fi
     for line in "${FIRMWARE[@]}"; do
         name=${line% *}$port value=${line#* }
+        spared "$name" && continue
         found=$(firmware_value "$name" 0)
         if [[ $found != "$value" ]]; then
             differing+=("$name=$value")
@@ -373,7 +428,7 @@ change_firmware() {
         printf 'mlxconfig -d %s -y set %s\n' "$pci" "${differing[*]}"
     elif [[ $mode == apply ]]; then
         if ! mlxconfig -d "$pci" -y set "${differing[@]}" >/dev/null || ! read_firmware; then
-            report "$interface: this failed: mlxconfig -d $pci -y set ${differing[*]}"
+            report "$interface: $(outcome mlxconfig -d "$pci" -y set "${differing[@]}")"
             return 0
         fi
         for line in "${differing[@]}"; do
@@ -389,7 +444,6 @@ change_firmware() {
 }
 
 set_interface() {
-    hung=
     if [[ ! -d $SYSFS/class/net/$interface ]]; then
         report "$interface: there is no such interface"
         return 0
@@ -406,8 +460,13 @@ set_interface() {
 }
 
 set_rdma_device() {
-    hung=
-    local ports=("$SYSFS/class/infiniband/$device/ports/"*)
+    local name ports=("$SYSFS/class/infiniband/$device/ports/"*)
+    for name in "${stuck[@]}"; do
+        if [[ -e $SYSFS/class/net/$name/device/infiniband/$device ]]; then
+            report "$device: not read and not set, as a tool gave no answer on $name"
+            return 0
+        fi
+    done
     if ((${#ports[@]} == 0)); then
         report "$device: there is no such RDMA device"
         return 0
@@ -474,6 +533,10 @@ discover() {
         ((${#rdma_devices[@]} > 0)) || discover_rdma_devices
         for name in "${rdma_devices[@]}"; do add_interfaces_of "$name"; done
     fi
+    if [[ -n $hung ]]; then
+        ((${#interfaces[@]} > 0)) || die 'which NICs there are is not known'
+        report "there may be other NICs than ${interfaces[*]}, which are not looked at"
+    fi
     ((${#interfaces[@]} > 0)) || die "no network interface belongs to ${rdma_devices[*]:-an Ethernet port of mlx5_core} in $SYSFS/class/infiniband"
     ((${#rdma_devices[@]} > 0)) || report "no RDMA device belongs to ${interfaces[*]}; is mlx5_ib loaded?"
 }
@@ -504,13 +567,25 @@ main() {
     if [[ -n $firmware ]]; then
         type -P mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
         discover
-        for interface in "${interfaces[@]}"; do set_firmware; done
+        for interface in "${interfaces[@]}"; do
+            begin "$interface"
+            set_firmware
+            end
+        done
         finish
     fi
     need_tools
     discover
-    for interface in "${interfaces[@]}"; do set_interface; done
-    for device in "${rdma_devices[@]}"; do set_rdma_device; done
+    for interface in "${interfaces[@]}"; do
+        begin "$interface"
+        set_interface
+        end
+    done
+    for device in "${rdma_devices[@]}"; do
+        begin "$device"
+        set_rdma_device
+        end
+    done
     finish
 }
 
