@@ -205,7 +205,8 @@ class HostQos(NamedTuple):
     ``selective_repeat``: they retransmit lost packets alone; None: not required. ``gid_types`` has the type of each GID
     index that is in use, in the kernel's spelling: ``RoCE v2``.
 
-    ``tool`` is the program that sets trust, DSCP map and PFC on the host, None where nothing is to be set.
+    ``tool`` is the program that sets trust, DSCP map and PFC on the host, None where nothing is to be set. ``links`` is
+    the number of links of the host in an intent's topology, 0 where it is unknown.
 
     ``provenance`` is ``intent``, or ``deployed`` where files were read on the host. ``driver`` is the
     kernel's driver, known from the profile or from the host.
@@ -248,6 +249,7 @@ class HostQos(NamedTuple):
     selective_repeat: Maybe[bool] = None
     origins: KeyOrigins = ()
     tool: Tool | None = None
+    links: int = 0
 
     @property
     def dcqcn_priorities(self) -> tuple[int, ...] | Unknown:

@@ -58,6 +58,8 @@ def common(qos: HostQos) -> Mapping[str, object]:
         "nic": nic.product,
         "interfaces": _names(qos.interfaces, INTERFACE, "a network interface"),
         "rdma_devices": _names(qos.rdma_devices, RDMA_DEVICE, "an RDMA device"),
+        # Each interface or device that is named has to be there by itself.
+        "links": 0 if qos.interfaces or qos.rdma_devices else qos.links,
         "mtu_bytes": certain(qos.mtu_bytes),
         "global_pause": "on" if certain(qos.global_pause) else "off",
         "trust": certain(qos.trust),

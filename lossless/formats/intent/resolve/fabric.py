@@ -115,7 +115,7 @@ class _FabricResolver:
         self._builder = LayoutBuilder(loaded)
         self._layouts: dict[SwitchKind, SwitchLayout] = {}
         self._splitter = AsicSplitter()
-        self._host_qos: dict[tuple[str, int, int, int], HostQos] = {}
+        self._host_qos: dict[tuple[str, int, int, int, int], HostQos] = {}
         self._nic_mtus: dict[str, int] = {}
 
     def fabric(self) -> Fabric:
@@ -237,12 +237,13 @@ class _FabricResolver:
         own = self.hardware.other_nics.get(node.name)
         nic = own or self.hardware.nic
         mtu_bytes = self._nic_mtus.get(node.name, self.loaded.intent.hosts.mtu)
-        key = (nic.name, rate_bps, cable_m, mtu_bytes)
+        links = sum(bundle.links for bundle in bundles)
+        key = (nic.name, rate_bps, cable_m, mtu_bytes, links)
         if key not in self._host_qos:
             path = ("topology", "devices", node.name, "nic") if own else ("hardware", "nic")
             at = self.loaded.origin(*path)
             qos = host_qos(self.loaded, nic, at, rate_bps, cable_m)
-            self._host_qos[key] = qos._replace(mtu_bytes=mtu_bytes)
+            self._host_qos[key] = qos._replace(mtu_bytes=mtu_bytes, links=links)
         return Host(node.name, self._host_qos[key])
 
     def _mtus_of_nics(self, switches: Sequence[Switch], links: Sequence[Link]) -> dict[str, int]:

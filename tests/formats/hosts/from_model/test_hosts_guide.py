@@ -48,6 +48,7 @@ def test_the_guide_shows_what_is_said_of_firmware(tmp_path: Path) -> None:
     text = (tmp_path / "out" / "host1" / "lossless-roce.sh").read_text()
     fake = FakeHost(tmp_path / "connectx")
     fake.add_nic("eth0", "mlx5_0")
+    fake.add_nic("eth1", "mlx5_1", "0000:18:00.0")
     fake.run(text, "--firmware")
     state = fake.state
     state["firmware"]["0000:17:00.0"]["ROCE_CC_PRIO_MASK_P1"][1:] = [255, 255]

@@ -211,6 +211,23 @@ def test_two_nics_are_found_and_nothing_else(tmp_path: Path) -> None:
     assert (set_up, devices) == ({"eth0", "eth1"}, {"mlx5_0", "mlx5_1"})
 
 
+@pytest.mark.parametrize("mode", [(), ("--check",), ("--dry-run",)])
+def test_a_port_that_the_intent_has_a_link_for_and_the_host_has_not_is_reported(
+    fake: FakeHost, mode: tuple[str, ...]
+) -> None:
+    fake.add_nic("eth1", "mlx5_1", "0000:18:00.0")
+    assert fake.run(script(host(links=2))).returncode == 0
+    few = fake.run(script(host(links=4)), *mode)
+    assert few.returncode == 1
+    assert few.stderr == (
+        "lossless-roce: mlx5_core has 2 of 4 ports, one for each link of this host in the intent: eth0 eth1\n"
+    )
+    # More links than interfaces, of a NIC that has one for several.
+    assert fake.run(script(host(links=4, interfaces=("eth0", "eth1"))), *mode).returncode == 0
+    # Storage or management, say, on NICs of the same kind.
+    assert fake.run(script(host(links=1)), *mode).returncode == 0
+
+
 @pytest.mark.parametrize(
     ("interfaces", "devices"),
     [(("eth1",), ()), ((), ("mlx5_1",)), (("eth1",), ("mlx5_1",))],
