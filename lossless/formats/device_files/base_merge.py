@@ -293,6 +293,12 @@ HOST_FILES = {
         hitless=None,
         why="starts lossless-roce.sh",
     ),
+    "lossless-roce.rules": Deployment(
+        "/etc/udev/rules.d/90-lossless-roce.rules",
+        ("udevadm control --reload",),
+        hitless=True,
+        why="starts lossless-roce.service again when an RDMA device appears",
+    ),
     "lossless-roce.json": Deployment(
         "/etc/lossless/roce.json",
         (),

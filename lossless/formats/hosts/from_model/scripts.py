@@ -253,6 +253,7 @@ def managed_files(managed: ManagedFabric) -> tuple[HostFile, ...]:
 
 SCRIPT = "lossless-roce.sh"
 UNIT = "lossless-roce.service"
+RULES = "lossless-roce.rules"
 PLAIN = "lossless-roce.json"
 SCRIPT_DIRECTORY = "/usr/local/sbin"
 """The directory from which the unit runs the script."""
@@ -277,8 +278,9 @@ _MODES = {
 
 
 def host_files(qos: HostQos) -> tuple[HostFile, ...]:
-    """Return the files that set up a host's NICs: script, unit and JSON; no unit where another one, or a person, runs
-    it.
+    """Return the files that set up a host's NICs: script, unit, udev rule and JSON.
+
+    Where something else, or a person, runs the script, there is neither unit nor rule.
 
     Raises:
         RenderError: see :func:`context`.
@@ -286,8 +288,9 @@ def host_files(qos: HostQos) -> tuple[HostFile, ...]:
     values = context(qos)
     script = HostFile(SCRIPT, f"hosts/{SCRIPT}.j2", values, executable=True)
     unit = HostFile(UNIT, f"hosts/{UNIT}.j2", values, executable=False)
+    rules = HostFile(RULES, f"hosts/{RULES}.j2", values, executable=False)
     data = HostFile(PLAIN, f"hosts/{PLAIN}.j2", {"plain": _plain(qos)}, executable=False)
-    return (script, unit, data) if qos.applied_by == "unit" else (script, data)
+    return (script, unit, rules, data) if qos.applied_by == "unit" else (script, data)
 
 
 def context(qos: HostQos) -> Mapping[str, object]:

@@ -239,7 +239,8 @@ def test_nothing_is_set_on_a_nic_once_a_tool_has_hung_on_it(tmp_path: Path, fami
     assert whole.run(text).returncode == 0
     own = [at for at, call in enumerate(whole.calls()) if re.search(r"eth0|rdma0|17:00", call)]
     for at in some(own, 29, family):
-        fake, then = new.copied(tmp_path / f"hung-{at}"), []
+        fake = new.copied(tmp_path / f"hung-{at}")
+        then: list[Situation] = []
 
         def hung(fake: FakeHost = fake, at: int = at, then: list[Situation] = then) -> None:
             if len(fake.calls()) == at and not then:
@@ -256,7 +257,9 @@ def test_nothing_is_set_on_a_nic_once_a_tool_has_hung_on_it(tmp_path: Path, fami
         said = [line for line in done.stderr.splitlines() if not line.startswith("lossless-roce: note: ")]
         assert said[0].startswith(f"lossless-roce: {call.split()[0]} gave no answer in "), said
         first = "eth0" if re.search(r"eth0|17:00", call) and "rdma0" not in call else "rdma0"
-        assert any(line.startswith(f"lossless-roce: {first}: nothing more is read or set") for line in said), said
+        assert any(
+            line.startswith(f"lossless-roce: {first}: nothing more is read or set") for line in said
+        ), said
 
 
 @pytest.mark.tools("hanging")

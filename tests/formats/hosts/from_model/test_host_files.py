@@ -61,6 +61,7 @@ def test_only_the_script_is_executable(kind: str) -> None:
     assert {file.path: file.executable for file in host_files(KINDS[kind])} == {
         "lossless-roce.sh": True,
         "lossless-roce.service": False,
+        "lossless-roce.rules": False,
         "lossless-roce.json": False,
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.formats.device_files.base_merge import HOST_FILES
 from lossless.formats.device_files.environment import environment, render_template
 from lossless.formats.device_files.hosts import files_of_host
 from lossless.formats.hosts.from_model.scripts import context, host_files
@@ -17,11 +18,12 @@ from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import certain
 from lossless.model.fabric.hosts import HostQos
 from tests.formats.hosts.from_model.fake_nic import DEBUGFS_PARAMETERS, SYSFS_PARAMETERS
+from tests.formats.hosts.from_model.families import KINDS
 from tests.formats.hosts.from_model.made_hosts import dcqcn, host, rendered, script
 
 
 @pytest.mark.parametrize("who", ["other", "hand"])
-def test_there_is_no_unit_where_something_else_runs_the_script(who: Any) -> None:
+def test_there_is_neither_unit_nor_rule_of_udev_where_something_else_runs_the_script(who: Any) -> None:
     assert [file.path for file in host_files(host(applied_by=who))] == [
         "lossless-roce.sh",
         "lossless-roce.json",
@@ -40,6 +42,29 @@ def _unit() -> configparser.ConfigParser:
     return parser
 
 
+@pytest.mark.parametrize(
+    ("kind", "device"),
+    [
+        ("plain", ['DRIVERS=="mlx5_core"']),
+        ("thor-dcb", ['DRIVERS=="bnxt_en"']),
+        ("other-dcb", ['ATTRS{vendor}=="0x8086"', 'ATTRS{device}=="0x1592"']),
+    ],
+)
+def test_udev_has_the_unit_set_everything_again_where_a_device_of_the_nic_appears(
+    kind: str, device: list[str]
+) -> None:
+    text = rendered(KINDS[kind])["lossless-roce.rules"]
+    (rule,) = re.sub(r"^#.*\n|\\\n *", "", text, flags=re.MULTILINE).splitlines()
+    assert rule.split(", ") == [
+        'ACTION=="add"',
+        'SUBSYSTEM=="infiniband"',
+        *device,
+        'TEST!="device/physfn"',
+        'RUN+="/usr/bin/systemctl --no-block restart lossless-roce.service"',
+    ]
+    assert f" {HOST_FILES['lossless-roce.rules'].target}\n" in text
+
+
 def test_the_unit_sets_everything_again_at_every_boot() -> None:
     unit = _unit()
     assert {name: dict(unit[name]) for name in unit.sections()} == {
@@ -49,6 +74,8 @@ def test_the_unit_sets_everything_again_at_every_boot() -> None:
             "After": "network-pre.target network-online.target openibd.service rdma-hw.target",
             "Before": "slurmd.service kubelet.service",
             "PartOf": "openibd.service",
+            # More ports may appear again than the five starts in ten seconds that systemd allows by default.
+            "StartLimitIntervalSec": "0",
         },
         "Service": {
             "Type": "oneshot",
