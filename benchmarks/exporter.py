@@ -30,6 +30,7 @@ from benchmarks.measure import report
 from lossless.formats.telemetry.exposition.exporter import Exporter
 from lossless.formats.telemetry.exposition.layout import given
 from lossless.formats.telemetry.exposition.redis_reader import MAPS, plan_of
+from lossless.formats.telemetry.metrics import READ_WINDOW
 from tests.redis_server import NUMBER_OF, Redis, busy_switch, running
 
 PORTS = 64
@@ -156,7 +157,7 @@ def _processor_s(redis: Redis, exporter: Exporter) -> float:
 def _commands() -> dict[str, list[tuple[str, ...]]]:
     """Return the rows that a scrape reads, each with its fields, by database."""
     maps = busy_switch(PORTS)["COUNTERS_DB"]
-    plan = plan_of({of: maps[name] for of, name in MAPS.items()}, (), ())
+    plan = plan_of({of: maps[name] for of, name in MAPS.items()}, (), (), (READ_WINDOW,))
     commands: dict[str, list[tuple[str, ...]]] = {}
     for row in plan.rows:
         commands.setdefault(row.database, []).append((row.key, *row.fields))

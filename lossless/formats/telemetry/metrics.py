@@ -210,6 +210,8 @@ WINDOWS = {
     "user": "USER_WATERMARKS",
 }
 """The tables of watermarks by the value of the label ``window`` (sonic-swss orchagent/watermarkorch.cpp @0545c4c)."""
+READ_WINDOW = "periodic"
+"""The window that rules, alerts and dashboards read."""
 DIRECTIONS = {"received": "rx", "sent": "tx"}
 _US_PER_S = 1_000_000
 _BYTES_PER_MBIT = 125_000

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import socket
 import sys
+from gzip import compress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING, Any
@@ -66,6 +67,11 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
     help=f"Where to serve /metrics (default: port {_PORT} of all IPv4 addresses).",
 )
 @click.option("--switch", metavar="NAME", help="Value of the label switch (default: hostname of CONFIG_DB).")
+@click.option(
+    "--all-windows",
+    is_flag=True,
+    help="Serve watermarks of all windows, not those of the window periodic alone, which rules and dashboards use.",
+)
 @click.option("--once", is_flag=True, help="Print the metrics once and end.")
 def exporter_command(
     servers: Sequence[str],
@@ -73,6 +79,7 @@ def exporter_command(
     listen: tuple[str, int],
     switch: str | None,
     *,
+    all_windows: bool,
     once: bool,
 ) -> None:
     """Serve the counters of a SONiC switch to Prometheus.
@@ -95,7 +102,12 @@ def exporter_command(
     if servers and database_config:
         raise click.UsageError("--redis and --database-config both say where the databases are; give one")
     made = api.exporter(
-        perf_counter, servers=servers, database_config=database_config, host=gethostname(), switch=switch
+        perf_counter,
+        servers=servers,
+        database_config=database_config,
+        host=gethostname(),
+        switch=switch,
+        all_windows=all_windows,
     )
     exposition = _telling(made.exposition, lambda: made.unanswered)
     if once:
@@ -133,6 +145,7 @@ _TEXT, _PAGE = "text/plain; version=0.0.4; charset=utf-8", "text/html; charset=u
 
 Source: prometheus/docs docs/instrumenting/exposition_formats.md.
 """
+_REFUSED = re.compile(r"\s*q=0(?:\.0*)?\s*", re.IGNORECASE)
 _INDEX = (
     b'<html><head><title>lossless exporter</title></head><body><a href="/metrics">Metrics</a></body></html>\n'
 )
@@ -191,6 +204,14 @@ class MetricsServer(ThreadingHTTPServer):
             problem(f"lossless: a request failed: {type(error).__name__}: {error}")
 
 
+def _takes_gzip(accepted: str) -> bool:
+    """Return whether a header Accept-Encoding names gzip, and not with a weight of 0 (RFC 9110, 12.5.3)."""
+    return any(
+        coding.strip().lower() == "gzip" and not _REFUSED.fullmatch(weight)
+        for coding, _, weight in (each.partition(";") for each in accepted.split(","))
+    )
+
+
 class _Handler(BaseHTTPRequestHandler):
     timeout = _CLIENT_TIMEOUT_S
     server: MetricsServer
@@ -207,6 +228,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, kind: str, body: bytes) -> None:
         self.send_response(200)
         self.send_header("Content-Type", kind)
+        if _takes_gzip(self.headers.get("Accept-Encoding", "")):
+            # The fastest level: the processor is that of a switch.
+            body = compress(body, compresslevel=1, mtime=0)
+            self.send_header("Content-Encoding", "gzip")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

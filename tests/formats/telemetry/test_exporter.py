@@ -54,6 +54,10 @@ def test_a_busy_switch_has_a_sample_of_every_metric_for_each_object(redis: Redis
     assert sum(name == "pfc_received_frames_total" for name, _ in samples) == 2 * 8
     assert sum(name == "queue_watermark_bytes" for name, _ in samples) == 2 * 8 * 3
     assert complaints(text) == ""
+    fewer = samples_in(exporter_of(redis, all_windows=False).exposition())
+    unread = {key for key in samples if dict(key[1]).get("window") in {"user", "persistent"}}
+    assert unread
+    assert fewer.keys() == samples.keys() - unread
 
 
 def test_the_switch_is_named_by_its_configuration(redis: Redis) -> None:
@@ -394,16 +398,17 @@ def test_a_user_who_may_only_read_is_enough(tmp_path: Path) -> None:
         assert denied.strip() == ""
 
 
-def test_a_scrape_costs_one_command_for_each_row_and_few_besides(redis: Redis) -> None:
+@pytest.mark.parametrize("windows", [1, 3])
+def test_a_scrape_costs_one_command_for_each_row_and_few_besides(windows: int, redis: Redis) -> None:
     redis.fill(busy_switch(64))
-    exporter = exporter_of(redis)
+    exporter = exporter_of(redis, all_windows=windows == 3)
     exporter.exposition()
     redis.ask("CONFIG", "RESETSTAT")
     exporter.exposition()
     calls = dict(re.findall(r"^cmdstat_([^:]+):calls=(\d+)", redis.ask("INFO", "commandstats"), re.MULTILINE))
     objects = 64 * 8
-    # Ports in three databases; queues, groups and the pool with three windows each; the switch, and what is polled.
-    assert int(calls["hmget"]) == 3 * 64 + 2 * 4 * objects + 3 + 1 + len(GROUPS)
+    # Ports in three databases; queues, groups and the pool with their windows; the switch, and what is polled.
+    assert int(calls["hmget"]) == 3 * 64 + 2 * (1 + windows) * objects + windows + 1 + len(GROUPS)
     assert (int(calls["hgetall"]), int(calls["dbsize"])) == (4, 5)
 
 

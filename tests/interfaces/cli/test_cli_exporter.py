@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 import socket
 import subprocess
@@ -73,6 +74,28 @@ def test_each_request_is_answered_by_a_new_exposition() -> None:
         assert get(f"{address}/metrics?x=1")[2] == b"a 2\n"
         assert b'href="/metrics"' in get(address)[2]
         assert get(f"{address}/etc/passwd")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("accepted", "packed"),
+    [
+        ("gzip", True),
+        ("br, GZIP;q=0.5", True),
+        ("gzip;q=0, identity", False),
+        ("deflate", False),
+        ("", False),
+    ],
+)
+def test_an_exposition_is_packed_for_who_takes_it(accepted: str, packed: bool) -> None:
+    text = b"a 1\n" * 1000
+    with serving(text) as address:
+        asked = urllib.request.Request(f"{address}/metrics", headers={"Accept-Encoding": accepted})
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            body = answer.read()
+            assert (answer.headers["Content-Encoding"] == "gzip") is packed
+            assert int(answer.headers["Content-Length"]) == len(body)
+    assert (gzip.decompress(body) if packed else body) == text
+    assert (len(body) < len(text) / 10) is packed
 
 
 class CountedLock:

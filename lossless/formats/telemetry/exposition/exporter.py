@@ -15,7 +15,7 @@ from lossless.formats.telemetry.exposition.redis_reader import (
     lines_of,
     sample,
 )
-from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, SWITCH, named
+from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, READ_WINDOW, SWITCH, WINDOWS, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,7 @@ class Exporter:
     """Reads the databases of a switch once for each scrape; scrapes must not overlap.
 
     ``clock`` returns seconds. ``host`` is the name of the switch until a CONFIG_DB supplies one, ``switch`` a name that
-    overrides that of CONFIG_DB.
+    overrides that of CONFIG_DB. Watermarks are of the window ``periodic``, with ``all_windows`` of every one.
     """
 
     def __init__(
@@ -43,8 +43,10 @@ class Exporter:
         host: str = "",
         switch: str | None = None,
         release: str = "",
+        all_windows: bool = False,
     ) -> None:
-        self._readers = [NamespaceReader(namespace) for namespace in namespaces]
+        windows = tuple(WINDOWS) if all_windows else (READ_WINDOW,)
+        self._readers = [NamespaceReader(namespace, windows) for namespace in namespaces]
         places = (place for namespace in namespaces for place in namespace.databases.values())
         self._servers = frozenset(place.server for place in places)
         self._clock = clock

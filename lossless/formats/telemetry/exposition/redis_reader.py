@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.state.databases import named_identity
 from lossless.formats.sonic.state.forms import GROUP_OF, GROUPS
 from lossless.formats.sonic.state.rows import COUNTERS
-from lossless.formats.telemetry.metrics import METRICS
+from lossless.formats.telemetry.metrics import METRICS, WINDOWS
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import MIB
@@ -106,14 +106,15 @@ class _Template(NamedTuple):
     fields: tuple[tuple[str, ...], ...]
 
 
-def plan_of(objects: Objects, off: Collection[str], labels: Labels) -> ReadingPlan:
+def plan_of(objects: Objects, off: Collection[str], labels: Labels, windows: Collection[str]) -> ReadingPlan:
     """Return the plan of a scrape of these objects, without counters of groups whose polling is off.
 
-    ``labels`` are those of the switch."""
+    ``labels`` are those of the switch, ``windows`` those whose watermarks are read.
+    """
     labelled = {of: list(_labelled(of, names, label_text(labels))) for of, names in objects.items()}
     rows: list[Row] = []
     samples: dict[tuple[int, int], list[Sample]] = {}
-    for (database, table, of), templates in grouped(_templates(off)).items():
+    for (database, table, of), templates in grouped(_templates(off, windows)).items():
         wanted = (field for each in templates for any_of in each.fields for field in any_of)
         fields = tuple(dict.fromkeys(wanted))
         for template in templates:
@@ -152,13 +153,18 @@ def _key(database: str, table: str, name: str, oid: str) -> str:
     return f"{table}|{name}" if database == "STATE_DB" else f"{table}:{name}"
 
 
-def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKind], _Template]]:
+def _templates(
+    off: Collection[str], windows: Collection[str]
+) -> Iterator[tuple[tuple[str, str, ObjectKind], _Template]]:
     """Yield the sample templates of each kind of object, by database, table and kind, without counters not polled."""
+    unread = {WINDOWS[window] for window in WINDOWS if window not in windows}
     for number, metric in enumerate(METRICS):
         by_priority = "priority" in metric.labels
         for place, source in enumerate(metric.sources):
             of = "priority" if by_priority else source.of
-            if any(GROUP_OF.get((counter, of)) in off for counter in source.counters):
+            if source.table in unread or any(
+                GROUP_OF.get((counter, of)) in off for counter in source.counters
+            ):
                 continue
             for priority in _PRIORITIES if by_priority else (None,):
                 own = () if priority is None else (("priority", priority),)
@@ -475,8 +481,9 @@ class NamespaceReader:
     ``up`` has for each database whether it answered in this scrape and is not empty.
     """
 
-    def __init__(self, namespace: Namespace) -> None:
+    def __init__(self, namespace: Namespace, windows: Collection[str]) -> None:
         self.name = namespace.name
+        self._windows = windows
         self.up: dict[str, bool] = {}
         self._places = namespace.databases
         self._readers = {name: RedisReader(place) for name, place in namespace.databases.items()}
@@ -522,7 +529,7 @@ class NamespaceReader:
         made_of = (maps, off, tuple(labels))
         if self._planned is None or self._planned.made_of != made_of:
             objects = {of: _pairs(answer or ()) for of, answer in zip(MAPS, maps, strict=True)}
-            plan = plan_of(objects, off, labels)
+            plan = plan_of(objects, off, labels, self._windows)
             self._planned = _CurrentPlan(made_of, plan, _commands(plan, self._readers))
         return self._planned.plan, self._planned.commands
 
