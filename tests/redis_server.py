@@ -115,7 +115,7 @@ def busy_switch(ports: int, queues: int = 8) -> dict[str, Rows]:
             marks = {field: str(at * 1000 + n) for n, field in enumerate(fields) if "WATERMARK" in field}
             if marks:
                 counters |= {f"{table}:{oid}": marks for table in WINDOWS.values()}
-    ports_up = {"oper_status": "up", "speed": "400000"}
+    ports_up = {"oper_status": "up", "flap_count": "3", "speed": "400000"}
     return {
         "CONFIG_DB": {"DEVICE_METADATA|localhost": {"hostname": "leaf1", "hwsku": "H", "platform": "p"}},
         "COUNTERS_DB": counters,

@@ -325,6 +325,14 @@ METRICS: tuple[Metric, ...] = (
         Source("port", ("oper_status",), (), "PORT_TABLE", "APPL_DB", words=_UP),
     ),
     _metric(
+        "interface_status_changes_total",
+        "interface",
+        "changes",
+        "Changes of the operational status of an interface; down and up again are two.",
+        # As the daemon counts them: each change that SAI reports (sonic-swss orchagent/portsorch.cpp @e6b0c5b).
+        Source("port", ("flap_count",), (), "PORT_TABLE", "APPL_DB"),
+    ),
+    _metric(
         "interface_speed_bytes_per_second",
         "interface",
         "bytes per second",

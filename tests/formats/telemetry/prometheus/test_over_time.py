@@ -104,6 +104,36 @@ def test_drops_counted_after_what_explains_them_raise_no_alert_when_that_is_forg
     assert fired(folder, _SCRAPED | _DROPS_LATE) & drops == drops
 
 
+def test_a_flap_between_two_scrapes_explains_drops(folder: Path) -> None:
+    changes = f"lossless_sonic_interface_status_changes_total{{{_PORT}}}"
+    drops = {"LosslessQueueDrops", "LosslessPriorityGroupDrops"}
+    assert fired(folder, _SCRAPED | _DROPS_LATE | {changes: f"4+0x11 6+0{_REST}"}) == set()
+    assert fired(folder, _SCRAPED | _DROPS_LATE | {changes: f"4+0{_REST}"}) == drops
+
+
+def test_a_link_that_goes_down_three_times_is_reported_and_a_peer_that_restarts_twice_is_not(
+    folder: Path,
+) -> None:
+    up = f"lossless_sonic_interface_up{{{_PORT}}}"
+    changes = f"lossless_sonic_interface_status_changes_total{{{_PORT}}}"
+    three = {changes: f"4+0x11 6+0x10 8+0x10 10+0{_REST}"}
+    assert fired(folder, _SCRAPED | three) == {"LosslessLinkFlaps"}
+    assert fired(folder, _SCRAPED | {changes: f"4+0x11 6+0x10 8+0{_REST}"}) == set()
+    # Of a release without the counter, as far as scrapes see it.
+    assert fired(folder, _SCRAPED | {up: f"1+0x10 0 1+0x10 0 0 1+0x10 0 1+0{_REST}"}) == {"LosslessLinkFlaps"}
+    assert fired(folder, _SCRAPED | {up: f"1+0x10 0 0 1+0x10 0 1+0{_REST}"}) == set()
+
+
+def test_a_dead_link_of_a_host_that_answers_is_more_than_information(folder: Path) -> None:
+    up = f"lossless_sonic_interface_up{{{_PORT}}}"
+    host = f'up{{job="lossless-hosts",fabric="{FABRIC}",instance="host1"}}'
+    dead = {up: f"1+0x10 0+0{_REST}"}
+    assert fired(folder, _SCRAPED | dead | {host: f"1+0{_REST}"}) >= {"LosslessHostLinkDown"}
+    away = fired(folder, _SCRAPED | dead | {host: f"0+0{_REST}"})
+    assert (away & {"LosslessHostLinkDown", "LosslessPortDown"}) == {"LosslessPortDown"}
+    assert "LosslessPortDown" not in fired(folder, _SCRAPED | dead | {host: f"1+0{_REST}"})
+
+
 def test_a_switch_that_gnmic_reads_is_watched_and_its_drops_are_seen(folder: Path) -> None:
     of_gnmic = {
         'up{job="lossless-switches",instance="collector:9804"}': f"1+0{_REST}",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.metrics import FOREIGN
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM
-from lossless.formats.telemetry.prometheus.alerts.watching import UFM_JOB, host_scrape_failed
+from lossless.formats.telemetry.prometheus.alerts.watching import HOUR_S, UFM_JOB, host_scrape_failed
 from lossless.formats.telemetry.prometheus.bench import (
     INTENT,
     PORT,
@@ -231,7 +231,6 @@ _SYMBOL_ERRORS_PER_HOUR = 10
 A link within its specification (10^-15, InfiniBand vol. 2, 9.6) at 400 Gb/s has an error in 40 minutes before
 correction, and the counter has the errors that correction left.
 """
-_HOUR_S = 3600
 
 
 class PortCounters(NamedTuple):
@@ -342,8 +341,8 @@ def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
 
     Once is a host that restarts, and twice one that restarts again: the counter counts those too.
     """
-    window = duration(_HOUR_S)
-    step = 4 * every.sample / _HOUR_S
+    window = duration(HOUR_S)
+    step = 4 * every.sample / HOUR_S
     return Alert(
         name="LosslessIbLinkFlaps",
         severity="warning",
@@ -352,8 +351,8 @@ def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
         summary=f'The link of {item.who} went down {{{{ $value | printf "%.0f" }}}} times in an hour',
         description="Each time the subnet manager routes around it, and traffic that crosses it waits or is lost.",
         runbook="iblinkinfo; ibqueryerrors; the log of the subnet manager. lossless verify INTENT CAPTURES (IBC003).",
-        fires=AlertCase((line(item.downed, item.labels, rising(step)),), _HOUR_S, item.labels),
-        quiet=AlertCase((line(item.downed, item.labels, steady(9)),), _HOUR_S),
+        fires=AlertCase((line(item.downed, item.labels, rising(step)),), HOUR_S, item.labels),
+        quiet=AlertCase((line(item.downed, item.labels, steady(9)),), HOUR_S),
         labels={"program": item.program},
     )
 
@@ -363,11 +362,11 @@ def _symbol_errors(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
 
     Neither alone is reported: symbol errors occur while a cable is plugged, recoveries when the peer restarts.
     """
-    of, window = FabricSeries(fabric), duration(_HOUR_S)
+    of, window = FabricSeries(fabric), duration(HOUR_S)
     errors = f"increase({of(item.symbol_errors)}[{window}]) > {_SYMBOL_ERRORS_PER_HOUR}"
     recovers = f"increase({of(item.recoveries)}[{window}]) > 0"
     names = ", ".join(item.labels)
-    step = 40 * every.sample / _HOUR_S
+    step = 40 * every.sample / HOUR_S
     lines = (
         line(item.symbol_errors, item.labels, rising(step)),
         line(item.recoveries, item.labels, rising(step)),
@@ -382,7 +381,7 @@ def _symbol_errors(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
         description="A packet with an error is dropped, and its sender finds out by a timeout; while a link recovers "
         "it sends nothing.",
         runbook="ibqueryerrors; clean or replace the cable at both ends. lossless verify INTENT CAPTURES (IBC003).",
-        fires=AlertCase(lines, _HOUR_S, item.labels),
-        quiet=AlertCase((lines[0], still), _HOUR_S),
+        fires=AlertCase(lines, HOUR_S, item.labels),
+        quiet=AlertCase((lines[0], still), HOUR_S),
         labels={"program": item.program},
     )

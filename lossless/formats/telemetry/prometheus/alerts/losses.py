@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM, TRIGGERED
+from lossless.formats.telemetry.prometheus.alerts.watching import status_changes
 from lossless.formats.telemetry.prometheus.bench import (
     PORT,
     REPEATS,
@@ -103,10 +104,11 @@ def _dropped(context: AlertContext, metric: str, number: str, info: str) -> str:
     counted = of.with_port(f"(increase({of.sonic(metric)}[{window}]) > 0)")
     down = f"min_over_time({of.sonic('interface_up')}[{before}]) == 0"
     stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{before}]) == 1"
+    flapped = f"{status_changes(of, before)} > 0"
     triggered = f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{before}]) > 0"
     return (
         f"(\n{counted}\nand on (fabric, kind, {number}) {of.intended(info)}\n)\n"
-        f"unless on ({PORT}) ({down} or {stormed} or {triggered})"
+        f"unless on ({PORT}) ({down} or {flapped} or {stormed} or {triggered})"
     )
 
 

@@ -15,8 +15,10 @@ from lossless.formats.telemetry.prometheus.bench import (
     Alert,
     AlertCase,
     FabricSeries,
+    duration,
     line,
     matching,
+    rising,
     steady,
 )
 from lossless.ground.basics.records import NamedTuple
@@ -46,12 +48,15 @@ class AlertContext(NamedTuple):
 
 
 SWITCHES_JOB, HOSTS_JOB, UFM_JOB = "lossless-switches", "lossless-hosts", "lossless-ufm"
+HOUR_S = 3600
+TO_HOST = matching("leads_to", "host")
 _SWITCHES, _HOSTS = matching("job", SWITCHES_JOB), matching("job", HOSTS_JOB)
 SWITCH_DOWN = "LosslessSwitchDown"
 SCRAPE_FAILED = "LosslessSwitchScrapeFailed"
 TARGET_MISSING = "LosslessSwitchNotATarget"
 POLLING_OFF = "LosslessCounterPollingOff"
 DATABASE_DOWN = "LosslessSwitchDatabaseDown"
+LINK_FLAPS = "LosslessLinkFlaps"
 _CHECK_PROMETHEUS = (
     "Prometheus, Status, Targets: the job and its labels fabric, switch and instance must be those of the "
 )
@@ -263,16 +268,21 @@ def host_scrape_failed(fabric: str, name: str, every: AlertTimes) -> Alert:
 
 
 def _port_alerts(context: AlertContext) -> Iterator[Alert]:
-    """Yield the alerts on ports that are down (to hosts of severity info), and the alert on ports a switch lacks."""
+    """Yield the alerts on ports that are down or flap, and the alert on ports that a switch lacks.
+
+    A port to a host that does not answer, and may be switched off, is reported as info.
+    """
     ports = context.intended.ports
     to_host = next((port for port in ports if port.leads_to == "host" and port.up), None)
     to_switch = next((port for port in ports if port.leads_to != "host" and port.up), None)
     if to_switch is not None:
         yield _port_down(context, to_switch, "warning", 'leads_to!="host"')
     if to_host is not None:
-        yield _port_down(context, to_host, "info", 'leads_to="host"')
+        yield _port_down(context, to_host, "info", TO_HOST)
+        yield _link_to_host_down(context, to_host)
     port = to_switch or to_host
     if port is not None:
+        yield _link_flaps(context, port)
         yield _port_missing(context, port)
 
 
@@ -285,19 +295,19 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
     """Return the alert on a port of the intent that is down for minutes.
 
     A host that is switched off is no fault. Excluded are links out of service in the intent (``failures``), and those
-    to a switch that cannot be scraped: during an upgrade all of its links are down, and it has its own alert.
+    to a switch that cannot be scraped, during whose upgrade all of its links are down, or to a host that answers: both
+    have their own alert.
     """
     of = context.of
     away = f'label_replace({of("up", _SWITCHES)} == 0, "neighbor", "$1", "switch", "(.+)")'
+    elsewhere = _answering_hosts(context) if severity == "info" else away
     identity, labels = _labels(context, port)
-    down = of.sonic("interface_up")
-    meant = of.intended("port:info", leads_to, 'out_of_service!="true"')
     info = line(f"{INTENT}port:info", labels, steady(1))
     name = named("interface_up").name
     return Alert(
         name="LosslessPortDown",
         severity=severity,
-        expr=f"({down} == 0)\n* on ({PORT}) group_left ({KNOWN}) {meant}\nunless on (fabric, neighbor) {away}",
+        expr=f"{_down(context, leads_to)}\nunless on (fabric, neighbor) {elsewhere}",
         for_s=context.every.settles,
         summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} is down",
         description="The intent uses this link; what it carried goes over the others, or nowhere.",
@@ -306,6 +316,72 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
         fires=AlertCase((info, line(name, identity, steady(0))), _seconds(context), labels),
         quiet=AlertCase((info, line(name, identity, steady(1))), _seconds(context)),
         follows=((SCRAPE_FAILED, ("fabric", "switch")),),
+    )
+
+
+def _down(context: AlertContext, leads_to: str) -> str:
+    """Return the expression for ports of the intent that are down, without links that it has out of service."""
+    meant = context.of.intended("port:info", leads_to, 'out_of_service!="true"')
+    return f"({context.of.sonic('interface_up')} == 0)\n* on ({PORT}) group_left ({KNOWN}) {meant}"
+
+
+def _answering_hosts(context: AlertContext) -> str:
+    return f'label_replace({context.of("up", _HOSTS)} == 1, "neighbor", "$1", "instance", "(.+)")'
+
+
+def _link_to_host_down(context: AlertContext, port: IntendedPort) -> Alert:
+    """Return the alert on a port that is down although its host answers: a cable, a module or a NIC is at fault."""
+    identity, labels = _labels(context, port)
+    host = {"fabric": context.intended.fabric, "instance": port.known["neighbor"]}
+    info = line(f"{INTENT}port:info", labels, steady(1))
+    down = line(named("interface_up").name, identity, steady(0))
+    return Alert(
+        name="LosslessHostLinkDown",
+        severity="warning",
+        expr=f"{_down(context, TO_HOST)}\nand on (fabric, neighbor) {_answering_hosts(context)}",
+        for_s=context.every.settles,
+        summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} is down, and the host is not",
+        description="{{ $labels.neighbor }} answers, and has one link less than the intent: its jobs lose a rail, or "
+        "fail when they start.",
+        runbook="ip link; rdma link; ethtool -m on {{ $labels.neighbor }}; show interfaces transceiver eeprom "
+        "{{ $labels.interface }} on {{ $labels.switch }}. Clean or replace the cable, then look at the NIC.",
+        fires=AlertCase((info, down, _up(HOSTS_JOB, host, 1)), _seconds(context), labels),
+        quiet=AlertCase((info, down, _up(HOSTS_JOB, host, 0)), _seconds(context)),
+        follows=((SCRAPE_FAILED, ("fabric", "switch")),),
+    )
+
+
+def status_changes(of: FabricSeries, window: str) -> str:
+    """Return the expression for changes of the status of ports: as counted, else as far as scrapes saw them."""
+    counted, seen = of.sonic("interface_status_changes_total"), of.sonic("interface_up")
+    return f"(increase({counted}[{window}]) or changes({seen}[{window}]))"
+
+
+def _link_flaps(context: AlertContext, port: IntendedPort) -> Alert:
+    """Return the alert on a port of the intent that went down three times in an hour.
+
+    Once is a peer that restarts, and twice one that restarts again. Releases that do not count changes of the status
+    show those that last for a scrape.
+    """
+    of = context.of
+    identity, labels = _labels(context, port)
+    info = line(f"{INTENT}port:info", labels, steady(1))
+    counter = named("interface_status_changes_total").name
+    meant = of.intended("port:info", 'out_of_service!="true"')
+    return Alert(
+        name=LINK_FLAPS,
+        severity="warning",
+        expr=f"({status_changes(of, duration(HOUR_S))} / 2 >= 3)\n* on ({PORT}) group_left ({KNOWN}) {meant}",
+        for_s=0,
+        summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} went down "
+        '{{ $value | printf "%.0f" }} times in an hour',
+        description="Each time packets on the link are lost, and flows move to others and back: RDMA retransmits.",
+        runbook="show interfaces transceiver eeprom {{ $labels.interface }}; show interfaces counters errors; show "
+        "interfaces fec status: clean or replace the cable at both ends.",
+        fires=AlertCase(
+            (info, line(counter, identity, rising(8 * context.every.sample / HOUR_S))), HOUR_S, labels
+        ),
+        quiet=AlertCase((info, line(counter, identity, steady(9))), HOUR_S),
     )
 
 

@@ -145,7 +145,7 @@ outcome() {
     describe "$@"
 }
 
-# begin NAME, and end, stand around what sets one interface or device: a tool that hung on one may answer of the next.
+# begin NAME, and end, stand around what sets one interface or device: where a tool hangs on one, it may answer of the next.
 begin() {
     hung=
     left=()
