@@ -10,6 +10,7 @@ import configparser
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 from collections import Counter
@@ -468,7 +469,10 @@ def _first_step(folder: Path, plan: Mapping[str, Any]) -> str | None:
 
 def _host_script(folder: Path, script: str) -> str | None:
     fake = FakeHost(folder)
-    fake.add_nic("eth0", "mlx5_0")
+    # As many ports as the script counts.
+    ports = re.search(r"interfaces\[@\]\} >= (\d+)\)", script)
+    for number in range(min(8, int(ports[1])) if ports else 1):
+        fake.add_nic(f"eth{number}", f"mlx5_{number}", f"0000:{17 + number}:00.0")
     done = fake.run(script)
     odd = [line for line in done.stderr.splitlines() if not line.startswith("lossless-roce: ")]
     # 2 where it refuses to start, as without a NIC of the driver that it is for.

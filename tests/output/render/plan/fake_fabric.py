@@ -92,7 +92,7 @@ class FakeFabric:
         made = FakeHost(nic, tuple(tool for tool in TOOLS if tool not in ("systemctl", "mkdir", "rmdir")))
         made.add_nic("eth0", "mlx5_0")
         write_script(nic / "bin" / "systemctl", _SYSTEMCTL)
-        for place in ("etc/systemd/system", "usr/local/sbin", "run"):
+        for place in ("etc/systemd/system", "etc/udev/rules.d", "usr/local/sbin", "run"):
             (self._folder / name / place).mkdir(parents=True)
         path = f"{nic / 'bin'}:{os.environ['PATH']}"
         self._environment(name, {"PATH": path, "SYSFS_ROOT": str(made.sysfs)})

@@ -113,6 +113,6 @@ def _rows(config: Config, places: list[tuple[str, str]]) -> Rows:
 
 @cache
 def host_qos() -> HostQos:
-    """Return how the hosts of the example of 256 GPUs are set up."""
+    """Return how the hosts of the example of 256 GPUs are set up, with one link each."""
     (fabric,) = load_fabrics([load(ROOT / "examples" / "roce-256" / "fabric.yaml")]).fabrics
-    return fabric.hosts[0].qos
+    return fabric.hosts[0].qos._replace(links=1)
