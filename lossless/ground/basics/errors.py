@@ -47,7 +47,7 @@ class LosslessError(Exception):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The lines of the error message, by default its arguments; a line break within one belongs to a name."""
+        """The lines of the error message, by default its arguments, each as one line."""
         return tuple(map(str, self.args))
 
     def __str__(self) -> str:

@@ -32,7 +32,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 class Origin(NamedTuple):
     """The place of a value: a file and the path of keys to it.
 
-    ``mark`` selects the value, or its key (for a missing value below that key).
+    ``mark`` selects the value, or its key, for example for a missing value below that key.
     """
 
     file: str
@@ -72,7 +72,7 @@ class Span(NamedTuple):
 class Edit(NamedTuple):
     """One change that helps to fix a finding, at the place of a value.
 
-    ``set`` changes a value in an existing row; ``add`` also adds the row and table if they are missing;
+    ``set`` sets a value in an existing row; ``add`` also adds the row and table if they are missing;
     ``remove`` removes it; ``rename`` renames its key to ``value``.
     """
 
@@ -84,7 +84,7 @@ class Edit(NamedTuple):
 class Finding(NamedTuple):
     """One cause, found by one rule; ``places`` is the number of affected elements.
 
-    ``elements`` are their names in a fixed order; JSON has the first five. ``via`` is the intent key
+    ``elements`` are names of some or all of them in a fixed order; JSON has the first five. ``via`` is the intent key
     behind a finding on rendered output, None otherwise. ``fix`` are the edits that fix it at all elements; empty
     where ``fixable`` is no. ``conclusive``: it replaces the findings that its rule supersedes at its elements.
     """

@@ -1,6 +1,6 @@
 """Limits of inputs, each with its reason.
 
-An input that exceeds one of these is not processed, and a message names the limit.
+Input beyond one of these is not processed; most messages about it name the limit.
 """
 
 from __future__ import annotations

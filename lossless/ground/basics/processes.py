@@ -22,7 +22,7 @@ _work: list[Callable[[Any], Any]] = []
 
 
 def usable() -> bool:
-    """Return whether this machine has several processors, and processes that start as copies and share locks.
+    """Return whether this process may use several processors, and start copies of itself that share locks.
 
     On other systems than Linux copies are unsafe, or do not exist; starting a new process costs more than it saves.
     """
@@ -48,7 +48,7 @@ def in_processes(
     Work need not be picklable, items and results must be. ``doing`` is the verb for error messages: ``rendered``.
 
     Raises:
-        LosslessError: a process was killed from outside, for example for lack of memory.
+        LosslessError: a process ended early, for example for lack of memory.
     """
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor

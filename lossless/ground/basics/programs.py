@@ -1,8 +1,8 @@
 """Runs other programs: git, opensm and its tools. No other module starts a program; a test ensures that.
 
 A program gets no shell, no terminal, and only the environment that it needs. It is ended in time, with the processes
-of its session, and its output is bounded. One that is ``contained`` is also ended with processes that have left its
-session, as a daemon does, where the system lists them in /proc.
+of its group, and its output is bounded. One that is ``contained`` is also ended with processes that have left its
+group, as a daemon does, where the system lists them in /proc.
 
 Messages have the command that installs an extra from here: this project is on no package index.
 """
@@ -121,7 +121,7 @@ def running(
     longest_s: float = LONGEST_S,
     most_bytes: int = MOST_BYTES,
 ) -> Iterator[Running]:
-    """Run a contained program while the block runs, with its output in a file; then end it and all that it started.
+    """Run a contained program while the block runs, with its output in a file; then end it and what it started.
 
     ``logs`` are files of its own that are bounded too. :meth:`Running.ended` kills it after ``longest_s``.
 
@@ -316,7 +316,7 @@ def _end(process: Popen[bytes], mark: str) -> None:
 
 
 def _kill(process: Popen[bytes], mark: str | None = None) -> None:
-    """Kill a program with the processes of its session and those that have its ``mark``; close its streams."""
+    """Kill a program with the processes of its group and those found to have its ``mark``; close its streams."""
     import signal
 
     if process.returncode is None:
@@ -364,7 +364,7 @@ def _processes() -> list[int]:
 
 
 def _environment_of(pid: int) -> list[bytes]:
-    """Return the environment that a process was started with; none of one that has ended, or is another user's."""
+    """Return the environment that a process was started with, as ``NAME=value``; none where it cannot be read."""
     try:
         with open(f"{_PROCESSES}/{pid}/environ", "rb") as file:
             return file.read().split(b"\0")

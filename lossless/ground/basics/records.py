@@ -6,7 +6,7 @@ makes the same tuples and leaves annotations as text.
 
 :class:`Record` is cheaper still, for records that are never unpacked, sorted or hashed.
 
-A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file has no facts
+A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a CONFIG_DB has no facts
 about NICs or chip sizes. Unknown values are not checked, and never a finding.
 """
 

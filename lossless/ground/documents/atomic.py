@@ -65,7 +65,7 @@ def write_all(
     A link is followed where it leads to a place of its repository or folder
     (:func:`~lossless.ground.documents.folder.written_place`), the mode is kept, for root the owner too, and a pipe or a
     device is written to directly; but below the folder ``within`` no link is followed. Where the process is killed,
-    each file is as it was or as it is to be, and a later process that writes to that folder removes the staged files.
+    each file is as it was or as it is to be, and a later process that locks that folder removes the staged files.
 
     Raises:
         RenderError: the file system refuses, a link leads elsewhere, or there is one below ``within``. It names the
@@ -198,7 +198,7 @@ class ChangedMeanwhileError(LosslessError):
 
 
 def rewrite(file: str, before: str, after: str) -> None:
-    """Replace the text of a file; its byte-order mark, mode and links stay.
+    """Replace the text of a file; its byte-order mark, its mode and symbolic links to it stay.
 
     Raises:
         ChangedMeanwhileError: it no longer contains ``before``.
@@ -227,7 +227,7 @@ def _unchanged_mark(file: str, before: str) -> bytes:
 
     Raises:
         ChangedMeanwhileError: it contains another text.
-        LosslessError: it cannot be read.
+        LosslessError: it cannot be read, or is a pipe.
     """
     if is_held(file):
         raise LosslessError(f"{file}: is a pipe, which cannot be changed; name a file")

@@ -27,7 +27,8 @@ _ATTEMPTS = 20
 class PrintedJson(NamedTuple):
     """A JSON value in a text: the lines before it, the line where it starts, from 1, and the keys that objects repeat.
 
-    ``whole`` is false where the text ends within the value, or a part of it is not valid JSON.
+    ``whole`` is false where the text ends within the value, or a part of it is not valid JSON; then no repeated keys
+    are found.
     """
 
     value: Any
@@ -92,7 +93,7 @@ def _object(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]
 
 
 def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
-    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None if that is not possible."""
+    """Return a value up to where it is cut off or invalid, as :func:`_decoded` does; None if nothing of it is read."""
     ends = _complete_until(text, start)
     for end, closers in reversed(ends[-3:]):
         try:

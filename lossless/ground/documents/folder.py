@@ -443,7 +443,7 @@ def file_in(folder: str | os.PathLike[str], name: str) -> str:
     """Return the path of a file in a folder that the user names.
 
     Raises:
-        InputError: a link on its path leads into ``.git``, or outside of the folder and its repository.
+        InputError: a link on its path leads to a place that input in the folder may not name (:class:`Reach`).
     """
     path = os.path.join(folder, name)
     if why := link_refusal(path, os.fspath(folder)):

@@ -52,7 +52,7 @@ class Marks:
         self.problems.append(Problem(self.file, *self._lines.place(offset), message))
 
     def hide(self, start: int, end: int) -> None:
-        """Hide a part of the text: it is replaced by stars wherever the text is shown."""
+        """Hide a part of the text: in lines that are shown it is replaced by stars."""
         self._hidden.append((start, end))
 
     def seen(self, start: int, end: int) -> str:
@@ -68,7 +68,7 @@ class Marks:
 
 
 class _MaskedDocument(Document):
-    """A document with hidden parts."""
+    """A document of which parts may be hidden."""
 
     __slots__ = ("shown_lines",)
 

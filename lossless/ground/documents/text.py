@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ValuePlace(NamedTuple):
-    """Offsets of a value and of its key, ends exclusive; a list item and the top level are their own key."""
+    """Offsets of a value and of its key, ends exclusive; a list item is its own key."""
 
     key_start: int
     key_end: int
@@ -68,9 +68,9 @@ class Document:
 
     ``problems`` are mistakes that left the rest readable. ``duplicates`` are repeated JSON keys, which are valid (the
     last one applies) and so are not problems; a repeated YAML key is a problem. ``marked``: the file began with a
-    byte-order mark, which is not in ``text``. ``dialect`` names the network operating system of the configuration,
-    empty where the name of the file determines its kind. ``part`` is the part of a file that it is, None for the whole
-    file.
+    byte-order mark, which is not in ``text``. ``dialect`` names the network operating system of the configuration of a
+    switch, empty for a CONFIG_DB and for other documents. ``part`` is the part of a file that it is, None for the
+    whole file.
     """
 
     __slots__ = (
@@ -282,8 +282,8 @@ def _refuse(file: str, message: str, line: int | None = None, column: int | None
 class Lines:
     """The lines of a text: offsets to 1-based lines and columns, in code points.
 
-    A line ends at LF, CR LF or CR, as in YAML 1.2.2 section 5.4. The first few places are found by counting;
-    a table of all lines is built for more.
+    A line ends at LF, CR LF or CR, as in YAML 1.2.2 section 5.4. In a text without CR the first few places are found by
+    counting; else a table of all lines is built.
     """
 
     __slots__ = ("_near", "_searched", "_starts", "_text")

@@ -152,7 +152,7 @@ def _refuse(text: str, file: str, offset: int, message: str) -> NoReturn:
 class JsonLocator:
     """Finds places in a valid JSON text by walking only the requested paths.
 
-    The C decoder skips siblings. Where no key is repeated, ``unique`` is the data and the walk stops
+    The C decoder skips siblings. With ``unique``, the data of an object in which no key is repeated, the walk stops
     once all paths are found; of a repeated key the last occurrence applies. After a few
     requests offsets are kept, so that objects and lists are not walked again for each path.
     """
@@ -216,7 +216,8 @@ class JsonLocator:
     def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
         """Return the places of top-level keys that occur only once in the whole text, without walking to them.
 
-        Where no escape hides a quote, a text that occurs once between quotes is the key in the data.
+        There are none in a text with escapes, or without ``unique``: only where no escape hides a quote is a text that
+        occurs once between quotes the key in the data.
         """
         text, hits = self._text, dict[Any, ValuePlace]()
         known = self._unique if self._unique is not None and "\\" not in text else {}

@@ -114,7 +114,10 @@ def _indent(text: str, offset: int) -> str:
 
 
 def _step(text: str) -> str | None:
-    """Return the indentation of the first line inside the top level, None if that begins on the line of its brace."""
+    """Return the indentation of the first line inside the top level, two blanks if it has none.
+
+    It is None if the top level begins on the line of its brace.
+    """
     brace = text.find("{")
     start = text.find("\n", brace) + 1
     if not start or text[brace + 1 : start].strip():

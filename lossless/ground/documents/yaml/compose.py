@@ -43,7 +43,7 @@ _COLLECTION_TAGS = ("!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 class YamlNode:
     """A value with its offsets in the text.
 
-    ``size`` counts the values in it with aliases expanded, ``height`` the levels of nesting below it.
+    ``size`` counts it and the keys and values in it with aliases expanded, ``height`` the levels of nesting below it.
     """
 
     __slots__ = ("children", "data", "end", "height", "is_merge", "size", "start")

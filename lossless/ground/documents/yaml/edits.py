@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?")
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the replacements in the text of a YAML document that make the changes.
 
-    Other documents have none, nor have mappings with a merge key.
+    Other documents have none, nor have mappings with keys that an alias or a merge key brings in.
     """
     edits: list[Replacement] = []
     locator = document.locator
