@@ -372,7 +372,8 @@ def settings(
 ) -> Iterator[tuple[Attribute, str, Any]]:
     """Yield each compared attribute of a port, its queue or priority (``queue 3``) or "", and its value.
 
-    Values that are NOT_SAID are left out. A value may be None: of a setting that is off, or a cable of unknown length.
+    Values that are NOT_SAID are left out. A value may be None, for example of a setting that is
+    off, or a cable of unknown length.
     """
     numbers = {
         "priority": qos.pfc.priorities,

@@ -88,7 +88,7 @@ class LinkEnd(NamedTuple):
         return Origin(self.file, ("PORT", self.port))
 
     def at(self, field: str) -> Origin:
-        """Return the place of a field of the port's row, or of the setting of that name in a host's own files."""
+        """Return the place of a field of the port's row, or of the setting of that name of a host."""
         if self.host is None:
             return self.origin.at(field)
         return self.host.at({"speed": "rate"}.get(field, field))
@@ -100,12 +100,12 @@ class LinkEnd(NamedTuple):
 
     @property
     def neighbor_origin(self) -> Origin:
-        """The place at which the port's neighbor is configured."""
+        """The place of the port's row in DEVICE_NEIGHBOR of a CONFIG_DB."""
         return Origin(self.file, ("DEVICE_NEIGHBOR", self.port))
 
     @property
     def cable_origin(self) -> Origin:
-        """The place at which the length of the port's cable is configured."""
+        """The place of the port's field in CABLE_LENGTH of a CONFIG_DB."""
         return Origin(self.file, ("CABLE_LENGTH", self.cable_row, self.port))
 
     @property

@@ -148,7 +148,10 @@ class Jobs(NamedTuple):
 
 
 class Transport(NamedTuple):
-    """Retry time of a queue pair: 4.096 us x 2^timeout x (retry_count + 1) (IBTA vol. 1, 9.7.6.1.3)."""
+    """Timeout and retries of a queue pair: its retry time is 4.096 us x 2^timeout x (retry_count + 1).
+
+    With timeout 0 it waits forever. Source: IBTA vol. 1, 9.7.6.1.3.
+    """
 
     timeout: int
     retry_count: int

@@ -125,7 +125,7 @@ class View:
 
     @cached_property
     def rail_of(self) -> dict[str, int]:
-        """The rail of each switch with hosts, from 0, counted in its plane; empty in a fabric without rails.
+        """The rail of each switch with hosts, from 0, counted in its plane; empty without rails, and if deployed.
 
         A rail is the switches that have the same ports of hosts. An intent has rails where no two switches of a plane
         share a part of these ports alone, and some plane has several rails. With several planes the ports of an

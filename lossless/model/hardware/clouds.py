@@ -54,7 +54,7 @@ class CloudMachine(NamedTuple):
 
     @property
     def inside_bps(self) -> int | None:
-        """The rate of a GPU inside its domain, one way, None where the provider does not publish it."""
+        """The rate of a GPU inside its domain, one way, None without NVLink."""
         return None if self.nvlink is None else NVLINK[self.nvlink].rate_bps
 
 

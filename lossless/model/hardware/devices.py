@@ -80,7 +80,7 @@ class NicProfile(NamedTuple):
 
     ``rates_bps`` are the rates of one port; ``ports`` the most ports of one card, None where unknown.
     ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
-    (``RPG_AI_RATE``) to its default, which differs by version. ``infiniband`` lists the rates of one port on
+    (``RPG_AI_RATE``) to its default, which differs by version, and range. ``infiniband`` lists the rates of one port on
     InfiniBand, slowest first; empty without InfiniBand. ``reorder`` is None where no source states whether it accepts
     packets out of order. ``ultra_ethernet``: a public source states that it supports Ultra Ethernet's transport; False:
     no source does. ``shipped_control`` is None where no source states anything of its congestion control.

@@ -1,4 +1,4 @@
-"""Profiles of InfiniBand hardware, read with the standard library alone.
+"""Profiles of InfiniBand hardware; our own are read with the standard library alone.
 
 Switches have files of their own, ``infiniband/switches/NAME.toml``. An adapter is a network adapter whose profile lists
 rates of InfiniBand; one without known Ethernet facts has a file of its own, ``infiniband/hcas/NAME.toml``. A

@@ -136,7 +136,7 @@ SONIC = "sonic"
 
 
 class PortSpec(NamedTuple):
-    """One port of SONiC's PORT table, with its speed in bits per second."""
+    """One port with the fields of SONiC's PORT table, its speed in bits per second; names are those of its system."""
 
     name: str
     lanes: tuple[int, ...]

@@ -55,7 +55,7 @@ class _Strict(BaseModel):
 
 
 class AsicFile(_Strict):
-    """The keys of the chip in a switch profile file; a fact that is left out is unknown."""
+    """The keys of the chip in a switch profile file; a number that is left out is unknown."""
 
     name: Text
     formula: Literal["mellanox", "barefoot"] | None = None

@@ -88,7 +88,8 @@ def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
 def job_level(subnet: Subnet) -> int | None:
     """Return the SL on which NCCL sends in the declared jobs; None without jobs, or where it is not from 0 to 15.
 
-    NCCL uses NCCL_IB_SL, by default 0 (NVIDIA/nccl src/transport/net_ib.cc @02aedae).
+    It is the declared NCCL_IB_SL, else the SL of the jobs' level, else NCCL's default, 0 (NVIDIA/nccl
+    src/transport/net_ib.cc @02aedae).
     """
     if subnet.job is None:
         return None
@@ -450,7 +451,7 @@ class Option(NamedTuple):
 
 
 class OptionValue(NamedTuple):
-    """The value of an option as opensm interprets its text, None where it keeps the earlier one; and the loss."""
+    """The value of an option as opensm interprets its text, None where it keeps the earlier or has none; the loss."""
 
     value: int | bool | str | None
     loss: Loss = ""
