@@ -123,7 +123,7 @@ def _stated_key(setting: ManagerSetting) -> WriteProblem:
 
 
 def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the part of UFM's gv.cfg that the intent declares, if any, and values that cannot be written."""
+    """Return the part of UFM's gv.cfg that follows from the intent, if any, and values that cannot be written."""
     if subnet.manager != "ufm":
         return [], []
     sections: dict[str, dict[str, str]] = {}
@@ -139,7 +139,7 @@ def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
 
 
 def job_files(subnet: Subnet, host: str) -> tuple[list[ManagerFile], list[WriteProblem]]:
-    """Return the environment of jobs on a host (NCCL's own file, one to load), and values that cannot be written."""
+    """Return the files with variables of jobs on a host, for NCCL and for others, and values that cannot be written."""
     stated = {setting.key: setting.text for setting in subnet.job.environment} if subnet.job else {}
     variables = dict(_derived_variables(subnet, host)) | stated
     nccl = [OptionLine(key, text) for key, text in variables.items() if key.startswith("NCCL_")]
@@ -156,7 +156,7 @@ def job_files(subnet: Subnet, host: str) -> tuple[list[ManagerFile], list[WriteP
 def secret_values(
     secrets: Iterable[Secret], environment: Mapping[str, str]
 ) -> tuple[dict[str, str], list[WriteProblem]]:
-    """Return the keys of a subnet from environment variables, and problems, whose messages never contain a key."""
+    """Return the values of secret keys from environment variables, and problems, whose messages contain no value."""
     values: dict[str, str] = {}
     troubles = []
     for secret in secrets:
@@ -389,7 +389,7 @@ class TorusConf(NamedTuple):
 
 
 def wants_torus(subnet: Subnet) -> bool:
-    """Return whether torus-2QoS routes a subnet that is a torus of two or three dimensions with known switches."""
+    """Return whether torus-2QoS is an engine of a subnet that is a torus of 2 or 3 dimensions with known switches."""
     shape, switches = subnet.shape, subnet.switches
     if ENGINE not in subnet.routing.engines or isinstance(shape, Unknown) or isinstance(switches, Unknown):
         return False

@@ -5,7 +5,7 @@ sources show: Mellanox/ufm_sdk_3.0 plugins/UFM_NDT_Plugin/ufm_sim_web_service/to
 LINKS), NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3 (PORTS), HyungKwang/My-Programing
 check_ib_link_status_v45.py @c7c8a97 (PM_INFO). The other tables are skipped, and listed in a note.
 
-Ports and links have their nodes' names, and the capability of both ends. Masks of width and speed are those of
+Ports have their nodes' names where these are known. Masks of width and speed are those of
 PortInfo (InfiniBand Architecture Specification, volume 1, 14.2.5.6), speeds of LinkSpeedExt in the second byte. A
 link's possible width and speed are the highest ones enabled at both of its ends, as ibdiagnet compares them
 ("enable_speed1", "therefore final speed should be").

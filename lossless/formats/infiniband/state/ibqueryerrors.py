@@ -91,7 +91,7 @@ def is_extended(printed: str) -> bool:
 def counter_reading(
     identity: Identity, printed: str, value: int | Unknown, path: Path, *, extended: bool
 ) -> StateReading:
-    """Return a reading of a counter; a known one saturates at 64 bits if ``extended``, else as in PortCounters."""
+    """Return a reading of a counter; a known one saturates at 64 bits if ``extended``, else at its width."""
     counter = counter_of(printed)
     if counter is not None:
         stops = ceiling(counter, extended=extended)

@@ -344,7 +344,7 @@ _NO_RELEASE = (
 
 
 def in_database(configuration: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration as the switch's database has it: numbers of fields are text, empty tables are gone."""
+    """Return a configuration as the switch's database has it: integers of fields are text, empty tables are gone."""
     return {table: _as_text(rows) for table, rows in configuration.items() if rows}
 
 

@@ -47,7 +47,7 @@ def applied_fabric(
 
 
 def applied_tables(tables: Tables, state: Programmed) -> Tables:
-    """Return CONFIG_DB as the daemons apply it; the same object if all rows are applied as they are written.
+    """Return CONFIG_DB as the daemons apply it; the same object if that makes no difference.
 
     A fragment without ports stays unchanged: the rest of the switch is unknown.
     """

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 
 def lag_mtus(tables: Tables) -> Mapping[str, Limit]:
-    """Return the MTU of the LAG, None if it cannot be read, by member port of a LAG with a row in ``PORTCHANNEL``."""
+    """Return the MTU of the LAG (None: unreadable), and its place, by port of a LAG with a row in ``PORTCHANNEL``."""
     return dict(_members(tables, "PORTCHANNEL", "PORTCHANNEL_MEMBER"))
 
 
 def vlan_mtus(tables: Tables) -> Mapping[str, Limit]:
-    """Return the smallest MTU read of VLANs with a VLAN_INTERFACE, by member port, itself or by its LAG."""
+    """Return the smallest MTU read of VLANs with a VLAN_INTERFACE, and its place, by member port, also of a LAG."""
     if "VLAN_INTERFACE" not in tables.data:
         return {}
     routed = {key.partition("|")[0] for key in tables.written("VLAN_INTERFACE")}

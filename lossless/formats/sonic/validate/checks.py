@@ -410,7 +410,7 @@ def _refused(kind: ValueType, name: str, value: object, subject: str, text: str)
 
 
 def shown(text: str) -> str:
-    """Return a value in quotes, shortened for a message."""
+    """Return a value in quotes for a message, a long one shortened."""
     return repr(text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}...")
 
 

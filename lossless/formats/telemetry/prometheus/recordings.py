@@ -97,7 +97,7 @@ def _value(name: str, value: float, labels: dict[str, str]) -> RecordingRule:
 
 
 def rate_group(intended: Inventory, every: AlertTimes) -> Group:
-    """Return the rules that record rates and shares by port and by pool, then sums over ports."""
+    """Return the rules that record storms, rates and shares by port and by pool, then sums over ports."""
     of = FabricSeries(intended.fabric)
     of_ports = (*_of_pauses(of, duration(every.rate)), *_of_losses(of, intended, every))
     rules = (*_of_storms(of, intended), *of_ports, *_sums(of))
