@@ -62,8 +62,8 @@ class CloudNetwork(NamedTuple):
     """One kind of network of a cloud.
 
     ``verbs``: NCCL's own InfiniBand transport runs on it, so that NCCL_IB_* apply; ``roce``: it is RoCE, whose
-    packets have a ToS byte. ``machines`` are the types that have it. ``image`` are the variables that the provider's
-    image writes to /etc/nccl.conf. ``profile`` is the script that sets the others, which a job sources;
+    packets have a ToS byte. ``machines`` are the known types that have it. ``image`` are the variables that the
+    provider's image writes to /etc/nccl.conf. ``profile`` is the script that sets the others, which a job sources;
     ``needs`` are its own inputs. ``decides`` are variables that the cloud's own software sets, with the reason; a
     name that ends in ``*`` is a prefix.
     """

@@ -26,7 +26,7 @@ MLX5_CABLE_LIMIT_M = 1000
 
 
 class Parameter(NamedTuple):
-    """One tunable of a network adapter: its firmware default, unit and range.
+    """One tunable of a network adapter: a firmware default, its unit and its range.
 
     A bound is None where no checkable source states it. ``source`` is a key of the profile's ``sources``.
     """

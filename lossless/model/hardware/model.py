@@ -54,7 +54,7 @@ def may_take(profile: SwitchProfile, speed_bps: int) -> bool:
 
 
 def fabric_cages(profile: SwitchProfile) -> tuple[Cage, ...]:
-    """Return the cages that links of a fabric use: all but the service ports, which have a single lane."""
+    """Return the cages that links of a fabric use: those of several lanes; service ports have a single one."""
     return tuple(cage for cage in profile.cages if len(cage.lanes) > 1)
 
 
@@ -64,7 +64,7 @@ def service_ports(profile: SwitchProfile, speed_bps: int) -> int:
 
 
 def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
-    """Return how many fabric cages a number of ports of one speed fill, without those that are service ports.
+    """Return how many fabric cages ports of a speed fill at the widest split of any cage; service ports are used first.
 
     A port of a speed that no fabric cage supports counts as the cages it would fill at the switch's fastest speed.
     """
@@ -158,7 +158,7 @@ class BreakoutMode(NamedTuple):
 
 
 class Cage(NamedTuple):
-    """One physical port, named as its unsplit port: ``Ethernet8``; its ``index`` counts from 1.
+    """One physical port, named as its unsplit port: ``Ethernet8``; ``index`` is SONiC's number of it.
 
     ``names`` are the patterns of its port names, None for the names of SONiC.
     """

@@ -86,7 +86,7 @@ def parse_cages(table: str, modes: Mapping[str, list[str]]) -> tuple[Cage, ...]:
 def parse_layout(layout: str, cages: tuple[Cage, ...], split_alias: str) -> tuple[PortSpec, ...]:
     """Return the ports of a HWSKU from its layout: the split and speed of each cage.
 
-    ``1-55/2: 8x100G; 57: 4x25G(4); 65: 1x10G`` splits every second of the first 55 cages into eight, uses
+    ``1-55/2: 8x100G; 57: 4x25G(4); 65: 1x10G`` splits every second cage from 1 to 55 into eight, uses
     four lanes of cage 57 and leaves 65 whole; cages are named by their index. Others have no port.
 
     Raises:

@@ -58,7 +58,7 @@ _PEER = re.compile(r"(?:(0x[0-9a-fA-F]{1,16})\s+)?([0-9]+)\s+([0-9]+)\[[\s0-9]*\
 
 
 def link_readings(match: re.Match[str], node: Identity, path: Path) -> StateItems:
-    """Yield state, width, speed and peer of a port by a match of :data:`LINK`; ``node`` is the one of lines above."""
+    """Yield state, width, speed and peer of a port of ``node`` by a match of :data:`LINK`."""
     guid = (("guid", match[1]),) if match[1] else ()
     identity: Identity = (*node, *guid, ("lid", match[3]), ("port", match[4]))
     for name, value, unit in (*_state(match[5].rstrip()), *_peer(match[6].rstrip())):

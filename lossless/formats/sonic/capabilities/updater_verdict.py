@@ -172,8 +172,8 @@ def _tables_without_model(patch: Sequence[Mapping[str, Any]]) -> Iterator[Update
 def model_refusals(configuration: Mapping[str, Any], release: str | None) -> Iterator[UpdateRefusal]:
     """Yield the parts of a whole configuration that SONiC's YANG models surely, or the updater's own checks, refuse.
 
-    The models are those of a release; with None, those of the release that the configuration names. Rows may lack
-    a field for which the updater has a default.
+    The models are those of a release; with None, those of the release that the configuration names, else of master.
+    Rows may lack a field for which the updater has a default.
     """
     from lossless.formats.sonic.validate.conformity import validate
 

@@ -138,7 +138,7 @@ class Tables:
     """The CONFIG_DB rows of one device; ``data`` is the configuration unchanged, with the tables that are not read.
 
     ``file`` is the file in origins, ``shown`` its name in messages, and ``device`` the device's name if that is not the
-    hostname. ``remarks`` are the conversions that were needed to read it, ``numbers`` the values that are JSON numbers.
+    hostname. ``remarks`` are the conversions that were needed to read it, ``numbers`` the paths of JSON numbers.
 
     ``unread`` notes single values without a meaning that no rule reports; ``unreadable`` whole tables that are invalid,
     with the reason. ``keys`` is filled once rows are indexed by port

@@ -283,7 +283,7 @@ def counter_of_field(field: str) -> tuple[CounterName, str | None]:
 
 
 def is_setting(name: str) -> bool:
-    """Return whether a value of this name is a current state, and not a counter."""
+    """Return whether a value of this name is known as a current state, not a counter."""
     return name in _SETTINGS
 
 

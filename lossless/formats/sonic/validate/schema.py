@@ -104,7 +104,7 @@ class ValueType:
 
 
 def whole(text: str) -> int | None:
-    """Return a number as the models read it, None if the text is no number or has more than 64 characters."""
+    """Return the whole number that a text spells, None if it is no number or has more than 64 characters."""
     if len(text) > _MOST_CHARACTERS:
         return None
     try:

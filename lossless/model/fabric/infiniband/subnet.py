@@ -4,7 +4,7 @@ An intent declares all of it. A deployed ``opensm.conf``, with the files beside 
 adapters and links: those are ``UNKNOWN`` there, and unknown facts are not checked.
 
 All keys of ``opensm.conf`` have one source: :attr:`Subnet.options`, as text, whether they were declared, derived from
-other declarations or read. :class:`Qos` is opensm's interpretation of these texts.
+other declarations or read. :class:`Qos` has the numbers of its QoS options.
 
 Keys are interpreted by the table in ``profiles/opensm/options.toml``. Nothing is checked here: a text is interpreted
 as opensm does, with a word for each way in which its value differs from the text.
@@ -267,7 +267,7 @@ class Weight(NamedTuple):
 
 
 class Qos(NamedTuple):
-    """The QoS options as opensm interprets them. None: not set, or not a number, so that opensm's default applies.
+    """The QoS options as numbers. None: not set, or not a number, so that opensm's default applies.
 
     ``max_op_vls`` is a code (3 is VL0 to VL3), ``max_vls`` a count. ``sl2vl`` has one VL an SL, as many as are set.
     """
