@@ -1,4 +1,4 @@
-"""Formats of input and output files: one folder for each system, with the same subfolders for the same task.
+"""Formats of input and output files: one folder for each system, with the same subfolders or modules for the same task.
 
 =================  ==================================================================================================
 ``read/``          parses text or data, and keeps the place of each value; oddities are collected

@@ -23,9 +23,9 @@ PATH_BYTES = 4096
 """Bytes of a path, including the final zero byte: Linux opens no file by a longer path (limits.h, PATH_MAX)."""
 
 LINKS = 2_000_000
-"""Links of one fabric: twice those of 65,536 hosts with eight links each."""
+"""Links of one fabric: nearly four times those to 65,536 hosts with eight links each."""
 SWITCH_PORTS = 4096
-"""Ports of one switch that an intent needs: eight times the 512 that the largest of the profiles splits into."""
+"""Ports of one switch that an intent needs: about four times those that the largest of the profiles splits into."""
 FRAMES_AHEAD = 1 << 20
 """Frames that a NIC accepts ahead of the next one in order: more than any NIC tracks of a flow."""
 

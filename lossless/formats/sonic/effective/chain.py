@@ -156,8 +156,8 @@ class Break(NamedTuple):
     PORT_QOS_MAP is not applied (``maps``); orchagent crashes (``ended``); no map reads the DSCP (``unmapped``); a map
     sends it, or a pause, where nothing is lossless (``entry``); its PFC is in a row of several ports, which buffermgrd
     makes no groups of (``joined``); its group has no headroom (``group``), or no PFC of the port pauses it (``pause``).
-    ``where``: the port that is not ready, or the port and the number of a group. ``fate`` is what becomes of ``row``,
-    None where it is applied.
+    ``where``: the port that is not ready, or the port and the number of a group. ``fate`` is that of ``row``, None
+    where it is applied.
     """
 
     kind: Literal["port", "ready", "maps", "ended", "unmapped", "entry", "joined", "group", "pause"]

@@ -162,7 +162,7 @@ def dot1p_targets(fields: Fields) -> IndexTargets | Fate:
 
 
 def rewritten_dscps(fields: Fields) -> IndexTargets | Fate:
-    """Return a map of traffic classes to DSCPs; one entry beyond 63, or that is no number, and the row is dropped."""
+    """Return a map of traffic classes to DSCPs; with an entry that is no number, or no DSCP, the row is dropped."""
     targets = {}
     for index_text, target_text in fields.items():
         index, target = stoi(index_text), stoi(target_text)

@@ -435,7 +435,7 @@ class _Daemons:
         self.computed = frozenset({*made.difference(broken), *unsized})
 
     def _headroom_profile(self, name: str, row: HeadroomRow) -> bool:
-        """Write the buffer profile of a speed and cable if missing; return False if the lossless pool has no mode."""
+        """Return whether a speed and cable have a buffer profile; a missing one is written if the pool has a mode."""
         if self.rows["BUFFER_PROFILE"].get(name):
             return True
         mode = self.rows["BUFFER_POOL"].get(INGRESS_LOSSLESS_POOL, {}).get("mode", "")
@@ -531,7 +531,7 @@ class _Daemons:
                     queues.setdefault((number + count // 2) % count, {}).update(scheduler)
 
     def _lists(self, table: str, side: str, profiles: Mapping[str, ProfileSettings]) -> None:
-        """Apply the buffer profile lists of one direction; an empty name between commas makes all of them fail."""
+        """Apply the buffer profile lists of one direction; an empty name in one of them makes all fail."""
         failed: Row | None = None
 
         def apply(key: str, fields: Fields) -> Fate | None:

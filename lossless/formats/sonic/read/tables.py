@@ -371,7 +371,7 @@ _INSIDE = ("cpu", "ib", "rec")
 
 
 class Card(Record):
-    """The names of a card and its ASIC in the keys of a chassis; ``host`` None: the keys have no such names.
+    """The names of a card and its ASIC in the keys of a chassis; ``host`` None: there are none, or it is unknown.
 
     ``asic`` is in lower case, None if any ASIC matches. ``voq``: the device is a card of a VOQ chassis, and rows of
     queues without host and ASIC are dropped.

@@ -43,7 +43,7 @@ def healthy(context: AlertContext) -> AlertCase:
 
 
 def _seconds(context: AlertContext) -> int:
-    """Return a duration that is longer than the windows and the waiting time of any alert but those of hosts."""
+    """Return the window and the waiting time of the alert on queues without marks, together, in seconds."""
     return context.every.peaks + context.every.unmarked
 
 

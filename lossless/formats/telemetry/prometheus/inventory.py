@@ -266,7 +266,7 @@ def _switches(fabric: Fabric) -> Iterator[IntendedSwitch]:
 
 
 def _ports(view: View, places: Mapping[str, SwitchPlace]) -> Iterator[tuple[IntendedPort, Kind]]:
-    """Yield the ports with QoS that the switches have, each with its tier, peer, rate and PFC (``Kind``)."""
+    """Yield the ports in use that the switches have, each with its tier, peer, rate and PFC (``Kind``)."""
     neighbors = _neighbors(view)
     for ports in view.port_sets:
         priorities = lossless_priorities(ports)
