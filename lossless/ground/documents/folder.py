@@ -382,9 +382,10 @@ class Reach:
             if _is_own(real, root):
                 return ""
         allowed = _widening.get()
-        if any(_is_within(real, root) for root in (*allowed.roots, *allowed.named)):
-            return ""
-        if any(_is_within(real, _named_place(name)) for name in self._named):
+        named = (*allowed.named, *map(_named_place, self._named))
+        if any(_is_own(real, root) for root in allowed.roots) or any(
+            _is_within(real, name) for name in named
+        ):
             return ""
         stated = os.path.abspath(path)
         is_direct = stated == real or not any(_is_within(stated, root) for root in self._roots)

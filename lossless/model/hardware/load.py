@@ -255,7 +255,7 @@ def read_profile(path: str) -> dict[str, Any]:
     """Return the contents of a profile's file, unchecked.
 
     Raises:
-        ProfileError: the file cannot be read, is too large, or is not TOML.
+        ProfileError: the file cannot be read, is too large, is not TOML, or is nested too deep.
     """
     import tomllib
 
@@ -263,6 +263,8 @@ def read_profile(path: str) -> dict[str, Any]:
         return tomllib.loads(_read(path))
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(f"{path}: not TOML: {error}") from error
+    except RecursionError:
+        raise ProfileError(f"{path}: nested too deep") from None
 
 
 def _read(path: str) -> str:

@@ -467,6 +467,10 @@ class SwitchProfile:
         return tuple(getattr(self, name.removeprefix("_")) for name in self.__slots__)
 
 
+PART_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""The letters of the parts of a cage, in the aliases that name them by letters."""
+
+
 def split(cage: Cage, count: int, lanes: int, speed_bps: int, split_alias: str) -> tuple[PortSpec, ...]:
     """Return ``count`` ports of ``speed_bps`` that share the first ``lanes`` lanes of a cage evenly.
 
@@ -482,7 +486,7 @@ def split(cage: Cage, count: int, lanes: int, speed_bps: int, split_alias: str) 
             ports.append(PortSpec(name, lanes_here, name, cage.index, speed_bps))
             continue
         port = int(cage.name.removeprefix("Ethernet")) + first
-        values = {"index": cage.index, "letter": "abcdefgh"[number], "lane": first + 1, "port": port}
+        values = {"index": cage.index, "letter": PART_LETTERS[number], "lane": first + 1, "port": port}
         alias = split_alias.format_map(values) if count > 1 else cage.alias
         ports.append(PortSpec(f"Ethernet{port}", lanes_here, alias, cage.index, speed_bps))
     return tuple(ports)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import ProfileError, QuantityError
 from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.model.hardware.model import (
+    PART_LETTERS,
     BreakoutMode,
     Cage,
     HeadroomRow,
@@ -60,6 +61,8 @@ def parse_mode(text: str, cage_lanes: int) -> BreakoutMode:
 def _check_split(text: str, count: int, lanes: int, cage_lanes: int) -> None:
     if not 0 < count <= lanes <= cage_lanes or lanes % count:
         raise ProfileError(f"{text!r}: {count} ports cannot share {lanes} of {cage_lanes} lanes evenly")
+    if count > len(PART_LETTERS):
+        raise ProfileError(f"{text!r}: a cage has at most {len(PART_LETTERS)} ports, which letters name")
 
 
 def parse_cages(table: str, modes: Mapping[str, list[str]]) -> tuple[Cage, ...]:
@@ -115,7 +118,10 @@ def _selection(text: str) -> Iterator[int]:
         match = re.fullmatch(_SELECTION, part)
         if match is None:
             raise ProfileError(f"{part!r} does not name cages; write them like 1-28 or 1-55/2")
-        yield from range(int(match[1]), int(match[2] or match[1]) + 1, int(match[3] or 1))
+        step = int(match[3] or 1)
+        if step == 0:
+            raise ProfileError(f"{part!r} does not name cages: it takes each 0th")
+        yield from range(int(match[1]), int(match[2] or match[1]) + 1, step)
 
 
 def parse_headroom(table: str) -> tuple[HeadroomRow, ...]:

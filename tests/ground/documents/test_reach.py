@@ -99,6 +99,14 @@ def test_the_user_widens_what_may_be_named(folder: Path) -> None:
     assert "outside of" in refusal(folder, "../outside/secret")
 
 
+def test_files_of_git_in_a_root_that_the_user_names_are_none_of_it(folder: Path) -> None:
+    outside = folder.parent / "outside"
+    (outside / ".git").mkdir()
+    with reaching([str(outside)]):
+        assert refusal(folder, "../outside/secret") == ""
+        assert "outside of" in refusal(folder, "../outside/.git/config")
+
+
 def test_a_link_that_the_user_names_widens_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stranger can give a link the name of anything that people type."""
     (folder / "json").symlink_to("/")

@@ -13,6 +13,7 @@ import pytest
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.files import data_dir
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_for_hwsku, switch_names
+from lossless.model.hardware.model import Cage, split
 from lossless.model.hardware.schema import check_nic, check_switch
 
 SMALLEST = "nvidia-sn3700"
@@ -259,6 +260,11 @@ def test_a_folder_without_profiles_adds_nothing(tmp_path: Path) -> None:
         ),
         (
             "1-32: 1x200G",
+            "1-32/0: 1x200G",
+            "hwsku.1.layout: '1-32/0' does not name cages: it takes each 0th",
+        ),
+        (
+            "1-32: 1x200G",
             "1-32: 3x50G",
             "hwsku.1.layout: '1-32: 3x50G': 3 ports cannot share 4 of 4 lanes evenly",
         ),
@@ -421,6 +427,20 @@ def test_what_is_not_toml_is_told_with_its_place(tmp_path: Path) -> None:
     with pytest.raises(ProfileError) as error:
         load_switch("mine", [tmp_path])
     assert str(error.value) == f"{path}: not TOML: Invalid value (at line 5, column 10)"
+
+
+def test_what_is_nested_too_deep_is_told(tmp_path: Path) -> None:
+    path = user_switch(tmp_path, "mine", 'vendor = "NVIDIA"', f"vendor = {'[' * 5000}{']' * 5000}")
+    with pytest.raises(ProfileError) as error:
+        load_switch("mine", [tmp_path])
+    assert str(error.value) == f"{path}: nested too deep"
+
+
+def test_a_cage_of_sixteen_lanes_has_a_letter_for_each_part() -> None:
+    cage = Cage("Ethernet0", tuple(range(16)), "etp1", 1, ())
+    assert [port.alias for port in split(cage, 16, 16, 50 * 10**9, "etp{index}{letter}")] == [
+        f"etp1{letter}" for letter in "abcdefghijklmnop"
+    ]
 
 
 def test_what_is_not_text_is_told(tmp_path: Path) -> None:

@@ -105,7 +105,8 @@ class ValueType:
 
 def whole(text: str) -> int | None:
     """Return the whole number that a text spells, None if it is no number or has more than 64 characters."""
-    if len(text) > _MOST_CHARACTERS:
+    # Python takes more: underscores between digits, and digits of other scripts.
+    if len(text) > _MOST_CHARACTERS or not text.isascii() or "_" in text:
         return None
     try:
         return int(text)
