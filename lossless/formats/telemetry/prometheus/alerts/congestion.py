@@ -75,6 +75,8 @@ def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
         yield _spreads(context, to_switch)
     if bench.lossless.kmax_bytes is not None:
         yield _no_marks(context, bench, bench.lossless.kmax_bytes)
+        if context.hosts.mlx5_only and context.intended.hosts:
+            yield _no_marks_anywhere(context, bench, bench.lossless.kmax_bytes)
 
 
 def _on_lossy(
@@ -205,6 +207,48 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
         "with the rendered one (lossless verify INTENT CAPTURES, CTR003). Check that hosts send ECT(0).",
         fires=_peaks(context, bench, kmax_bytes, marked=0),
         quiet=_peaks(context, bench, kmax_bytes, marked=100),
+    )
+
+
+def _no_marks_anywhere(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert:
+    """Return the alert on a fabric with queues above Kmax in which no switch counts a mark, and no host receives one.
+
+    The counters of all hosts are the proof: switches that count no marks look like those that make none. It waits as
+    long as that on a single queue.
+    """
+    of, window = context.of, duration(context.every.peaks)
+    metric = FOREIGN["node_infiniband_np_ecn_marked_roce_packets_received_total"].name
+    marked = f"max by (fabric) (increase({of.sonic('queue_ecn_marked_packets_total')}[{window}])) > 0"
+    received = f"max by (fabric) (increase({of(metric)}[{window}]))"
+    unknown = f"count by (fabric) ({of.intended('host:info')} unless on (fabric, instance) {of(metric)})"
+    host = {"fabric": context.intended.fabric, "instance": context.intended.hosts[0]}
+
+    def scenario(step: int, *, fires: bool) -> AlertCase:
+        peaks = _peaks(context, bench, kmax_bytes, marked=0)
+        lines = tuple(each for each in peaks.series if 'queue="9"' not in each[0])
+        own = (
+            line(f"{INTENT}host:info", host, steady(1)),
+            line(metric, host | {"device": "mlx5_0", "port": "1"}, rising(step)),
+        )
+        return AlertCase(
+            (*lines, *own), peaks.seconds, {"fabric": context.intended.fabric} if fires else None
+        )
+
+    return Alert(
+        name="LosslessNoMarksInFabric",
+        severity="warning",
+        expr=f"max by (fabric) ({of('lossless:queue_peak_to_kmax:ratio')}) > 1\n"
+        f"unless on (fabric) ({marked})\n"
+        f"and on (fabric) ({received} == 0)\n"
+        f"unless on (fabric) {unknown}",
+        for_s=context.every.unmarked,
+        summary="Queues of {{ $labels.fabric }} stand above Kmax, and no host receives a marked packet",
+        description="Either ECN is off on all switches, or hosts do not send ECT(0). Senders get no sign to slow down: "
+        "PFC alone holds them back, and congestion spreads through the fabric.",
+        runbook="ecnconfig -l and show queue wredcounters on a leaf; lossless verify INTENT CAPTURES (CTR003); "
+        "tcpdump -i IF on a host: the last two bits of the ToS byte of RDMA are 10.",
+        fires=scenario(0, fires=True),
+        quiet=scenario(7, fires=False),
     )
 
 
