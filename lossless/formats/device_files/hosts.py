@@ -191,7 +191,7 @@ NO_RECEIVERS = "telemetry/alertmanager/alertmanager.yml: its receivers tell nobo
 
 
 def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the telemetry files of a fabric's SONiC switches and of its hosts; none without a SONiC switch.
+    """Yield the telemetry files of a fabric's SONiC switches and of its hosts; none without any.
 
     Raises:
         RenderError: grafana-foundation-sdk is not installed.
@@ -202,7 +202,7 @@ def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
     from lossless.formats.telemetry.prometheus.inventory import times
 
     watched = of_switches(fabric, lambda switch: switch.runs_sonic)
-    if watched.switches:
+    if watched.switches or watched.hosts:
         yield from _planned(fabric_files(watched))
         yield from _planned(dashboard_files(watched))
         yield from _planned(gnmic_files(watched, times(watched).scrape))
@@ -227,9 +227,9 @@ def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
     """Return notes on telemetry: switches or a fabric without it, and receivers of alerts that must be filled in."""
     others = [switch.name for switch in fabric.switches if not switch.runs_sonic]
     if others:
-        what = f"{joined(others, 4)}: no telemetry: it is known of SONiC alone"
-        return (what,) if len(others) == len(fabric.switches) else (what, NO_RECEIVERS)
-    if fabric.switches:
+        what = f"{joined(others, 4)}: no telemetry of switches: it is known of SONiC alone"
+        return (what, NO_RECEIVERS) if fabric.hosts or len(others) < len(fabric.switches) else (what,)
+    if fabric.switches or fabric.hosts:
         return (NO_RECEIVERS,)
     return ("no telemetry: the intent has no switches and hosts of its own to watch",)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -209,10 +210,28 @@ def test_what_is_watched_are_switches_with_sonic(tmp_path: Path) -> None:
         ("poll: 200ms, detection: 600ms", "poll: 400ms, detection: 1200ms"),
     )
     result = render(half, tmp_path / "out", extras=["telemetry"])
-    assert "spine1 and spine2: no telemetry: it is known of SONiC alone" in result.notes
+    assert "spine1 and spine2: no telemetry of switches: it is known of SONiC alone" in result.notes
     texts = [path.read_text() for path in (tmp_path / "out" / "telemetry").rglob("*") if path.is_file()]
     assert any("leaf1" in text for text in texts)
     assert not any("spine1" in text for text in texts)
+
+
+def test_hosts_of_switches_with_another_system_are_watched(tmp_path: Path) -> None:
+    result = render(NEXUS, tmp_path / "out", extras=["telemetry"])
+    assert (
+        "leaf1, leaf2, spine1 and spine2: no telemetry of switches: it is known of SONiC alone"
+        in result.notes
+    )
+    folder = tmp_path / "out" / "telemetry"
+    assert {path.name for path in (folder / "grafana" / "dashboards").glob("*.json")} == {
+        "lossless-host.json"
+    }
+    assert not (folder / "collection" / "gnmic").exists()
+    alerts = (folder / "prometheus" / "alerts.rules").read_text()
+    assert {"LosslessHostRetransmits", "LosslessHostRdmaOffLosslessPriority"} <= set(
+        re.findall(r"alert: (\w+)", alerts)
+    )
+    assert "lossless_sonic" not in alerts
 
 
 SPECTRUM_X = ROOT / "examples" / "spectrum-x-256" / "fabric.yaml"

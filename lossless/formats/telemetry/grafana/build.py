@@ -312,10 +312,10 @@ providers:
 
 
 def boards_of(fabric: Fabric) -> tuple[Board, ...]:
-    """Return the dashboards of a fabric; none without switches, as in a network that a cloud provider operates."""
-    if not fabric.switches:
-        return ()
+    """Return the dashboards of a fabric: that of hosts alone without switches, none without hosts either."""
     hosts = (host_board(fabric),) if fabric.hosts else ()
+    if not fabric.switches:
+        return hosts
     storm = (storm_board(fabric),) if fabric.classes.lossless else ()
     return (fabric_board(fabric), switch_board(fabric), *hosts, *storm)
 
@@ -326,7 +326,7 @@ def boards_of_subnet(subnet: Subnet) -> tuple[Board, ...]:
 
 
 def dashboard_files(fabric: Fabric) -> dict[str, str]:
-    """Return a fabric's dashboards and their provider, by path below the folder of telemetry; none without switches.
+    """Return a fabric's dashboards and their provider, by path below the folder of telemetry; none without devices.
 
     Raises:
         RenderError: ``grafana-foundation-sdk`` is not installed.

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 class HostFacts(NamedTuple):
     """The drivers of a fabric's NICs, and their RDMA devices and interfaces where the intent names those of all hosts.
 
-    ``dcqcn``: some hosts react to CNPs. ``mlx5_only``: all NICs are known to have that driver.
+    ``dcqcn``: some hosts react to CNPs. ``mlx5_only``: all NICs are known to have that driver. ``priorities`` are those
+    of the lossless classes.
     """
 
     drivers: tuple[str, ...]
@@ -49,6 +50,7 @@ class HostFacts(NamedTuple):
     interfaces: tuple[str, ...]
     dcqcn: bool
     mlx5_only: bool
+    priorities: tuple[int, ...]
 
 
 def host_facts(fabric: Fabric) -> HostFacts:
@@ -60,6 +62,9 @@ def host_facts(fabric: Fabric) -> HostFacts:
         interfaces=_all_of(kinds, "interfaces"),
         dcqcn=any(qos.dcqcn.enabled is True for qos in kinds),
         mlx5_only=all(qos.driver == "mlx5" for qos in kinds),
+        priorities=tuple(
+            sorted({cls.priority for cls in fabric.classes.lossless if cls.priority is not None})
+        ),
     )
 
 

@@ -52,7 +52,7 @@ _RDMA_RATE = 1000
 
 def host_alerts(context: AlertContext) -> Iterator[Alert]:
     """Yield the alerts on hosts; none where the intent has no hosts, or no lossless priority."""
-    if not context.intended.hosts or not context.intended.priorities:
+    if not context.intended.hosts or not context.hosts.priorities:
         return
     if context.hosts.mlx5_only:
         yield _counters_missing(context)
@@ -232,7 +232,7 @@ def _on_other_priority(context: AlertContext) -> Alert:
     """
     window = duration(context.every.event)
     sent = context.of(f"node_{ethtool_metric(RDMA_SENT)}", *_devices(context.hosts.interfaces))
-    lossless = [f"node_{ethtool_metric(packets_sent(number))}" for number in context.intended.priorities]
+    lossless = [f"node_{ethtool_metric(packets_sent(number))}" for number in context.hosts.priorities]
     summed = " + on (fabric, instance, device) ".join(
         f"rate({context.of(name)}[{window}])" for name in lossless
     )
@@ -269,7 +269,7 @@ def _pauses(context: AlertContext, driver: str) -> Iterator[Alert]:
     )
     for priority in PRIORITIES:
         counters = pause_counters(driver, priority)
-        if priority in context.intended.priorities or counters is None:
+        if priority in context.hosts.priorities or counters is None:
             continue
         metric = f"node_{ethtool_metric(counters.received)}"
         labels = {"priority": str(priority), "driver": driver}
@@ -294,7 +294,7 @@ def _discards(context: AlertContext, driver: str) -> Iterator[Alert]:
     Only for drivers that count them.
     """
     window, seconds = duration(context.every.event), context.every.event
-    for priority in context.intended.priorities:
+    for priority in context.hosts.priorities:
         counters = pause_counters(driver, priority)
         if counters is None or counters.drops is None:
             continue
