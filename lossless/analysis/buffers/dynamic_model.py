@@ -1,8 +1,7 @@
 """The dynamic buffer model: the pools and lossless profiles that a switch computes for itself.
 
-The arithmetic is that of rendered pools (``buffers.pools``), with the headroom that the switch computes for the
-configured cable length. On Barefoot chips the size of the lossless pool is fixed unless it is
-configured.
+On NVIDIA chips the arithmetic is that of rendered pools (``buffers.pools``), with the headroom that the switch computes
+for the configured cable length. On Barefoot chips the size of the lossless pool is fixed unless it is configured.
 """
 
 from __future__ import annotations
@@ -122,7 +121,7 @@ def _without_unready_groups(switch: Switch) -> Switch:
 
 
 def _in_service(port: Port) -> bool:
-    """Return whether a port takes buffer: it is up, or a file without its PORT row has QoS for it.
+    """Return whether a port of the switch takes buffer: it is up, or a file without its PORT row has QoS for it.
 
     A port whose PORT row has no admin_status is down. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua
     (admin_up_port) and buffermgrdyn.cpp (the initial state is PORT_ADMIN_DOWN), both @e6b0c5b.
@@ -146,7 +145,7 @@ def _need(switch: Switch, port: Port) -> HeadroomNeed | None:
 
 
 def _loads(switch: Switch, needs: Sequence[HeadroomNeed | None]) -> tuple[PortLoad, ...] | None:
-    """Return the buffer load of each port in service, None where the load of one is unknown."""
+    """Return the buffer load of each port in service, with or without buffer rows; None where one is unknown."""
     ports = zip(switch.ports, needs, strict=True)
     loads = [_load(port, need) for port, need in ports if _in_service(port)]
     known = [load for load in loads if load is not None]
@@ -240,7 +239,7 @@ def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
 
 
 def _part(switch: Switch, pool: Pool) -> Fraction:
-    """Return the share of the remaining bytes that a pool without a size takes, by its ``percentage`` or evenly.
+    """Return the share of the remaining bytes that a pool without a size takes: its ``percentage``, or all or half.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b.
     """
@@ -252,7 +251,7 @@ def _part(switch: Switch, pool: Pool) -> Fraction:
 
 
 _MOST_SHARERS = 2
-"""The most parts that remaining bytes are divided into: a pool takes half beside any number without a size."""
+"""The most parts that remaining bytes are divided into: a pool takes half beside one or more without a size."""
 
 
 def _barefoot_headroom(switch: Switch) -> int:
@@ -304,7 +303,10 @@ def _with_profiles(qos: PortQos, default: BufferProfile | None, pool: Pool) -> P
 
 
 def _in_pool(group: PriorityGroup, default: BufferProfile | None, pool: Pool) -> PriorityGroup:
-    """Return a generated group with the computed profile, another with the computed pool if its own has that name."""
+    """Return a group with the computed profile if it is generated, else with the computed pool in place of its own.
+
+    A group whose pool has another name, or is unknown, stays as it is.
+    """
     if group.generated and default is not None:
         return group._replace(buffer=_with_threshold(default, group.override))
     if group.buffer is not None and group.buffer.pool is not None and group.buffer.pool.name == pool.name:

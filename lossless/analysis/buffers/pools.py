@@ -1,8 +1,8 @@
 """Buffer pool sizes computed from the needs of the ports that are up.
 
-Pool sizes depend on headroom and are never copied across topologies. The usable size of a chip is that of its
-``egress_lossless_pool``, which on SONiC spans the whole buffer (sonic-swss cfgmgr/buffer_pool_mellanox.lua
-@1469e8d takes it for ``mmu_size`` where the SDK names none).
+The size of ``ingress_lossless_pool`` depends on headroom and is not copied across topologies. The usable size of a chip
+is that of its ``egress_lossless_pool``, if it has one, which on SONiC spans the whole buffer (sonic-swss
+cfgmgr/buffer_pool_mellanox.lua @1469e8d takes it for ``mmu_size`` where the SDK names none).
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ NO_HEADROOM = HeadroomRow(
     threshold=0,
     xon_offset_bytes=None,
 )
-"""The headroom row of a port without lossless groups, all zero."""
+"""The headroom row of a port without lossless groups; its sizes are zero."""
 
 
 def idle_load(spec: PortSpec) -> PortLoad:
@@ -197,7 +197,11 @@ def nvidia_room(asic: Asic, chip: int, loads: tuple[PortLoad, ...], shared: int,
 
 
 def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) -> Iterator[float]:
-    """Yield the reserved bytes of an NVIDIA chip, term by term, in the order of buffer_pool_mellanox.lua @1469e8d."""
+    """Yield the reserved bytes of an NVIDIA chip, term by term, in the order of buffer_pool_mellanox.lua @1469e8d.
+
+    Raises:
+        ProfileError: the pipeline latency of the chip is unknown.
+    """
     yield _MANAGEMENT_POOL_BYTES
     for load in loads:
         latency = asic.pipeline_latency_bytes

@@ -199,7 +199,7 @@ class PoolVerdict(NamedTuple):
 
 
 class FabricVerdict(NamedTuple):
-    """The worst known verdict of a fabric, the reasons, and the inputs that were not checked."""
+    """The verdict of a fabric, those of its ports and pools, the reasons, and the inputs that were not checked."""
 
     overall: BufferVerdict
     lines: tuple[PortVerdict, ...]

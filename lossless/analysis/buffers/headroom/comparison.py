@@ -1,10 +1,11 @@
 """Headroom of a link or of the ports of a fabric by three methods, beside the configured headroom.
 
 A link is described by a user, or by profile, HWSKU and speed; a port is named, or all ports of a fabric are meant.
-Each becomes a :class:`HeadroomCase` for the methods of :mod:`lossless.analysis.buffers.headroom.methods`.
+Each with known inputs becomes a :class:`HeadroomCase` for the methods of
+:mod:`lossless.analysis.buffers.headroom.methods`.
 
-The inputs of the formula come from these sources, in this order: the user, the dynamic buffer model of the switch, the
-pattern that reproduces the HWSKU's rows, SONiC's defaults. Each input carries its source.
+The traffic inputs of the formula come from these sources, in this order: the user, the dynamic buffer model of the
+switch, the pattern that reproduces the HWSKU's rows, SONiC's defaults. Each input carries its source.
 
 The results by kind of port are the records that the report of ``lossless headroom`` prints, and its JSON has: names
 once shipped stay.
@@ -291,7 +292,10 @@ class HeadroomComparison(NamedTuple):
 
     @property
     def least_bytes(self) -> int | None:
-        """The cable there and back and one frame: with less headroom, a link at line rate is sure to drop frames."""
+        """The cable there and back and one frame: with less headroom, a link at line rate is sure to drop frames.
+
+        None without a :attr:`case`.
+        """
         if self.case is None:
             return None
         return cable_plus_mtu_bytes(self.case.speed_bps, self.case.cable_m, self.case.mtu_bytes)
@@ -393,7 +397,7 @@ class HeadroomInputs(NamedTuple):
     """The inputs of a headroom calculation that the user states, None for the others.
 
     ``small_packet_percent`` counts packets of 64 bytes; ``gearbox_ns`` is one way, ``peer_response_ns`` the response
-    time of a peer to a pause. ``port_mtu_bytes``, ``lanes`` and ``shared_headroom`` are for a link without a file.
+    time of a peer to a pause. ``lanes`` and ``shared_headroom`` count for a link without a file alone.
     """
 
     lossless_mtu_bytes: int | None = None

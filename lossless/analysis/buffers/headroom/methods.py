@@ -162,7 +162,7 @@ class MethodResult(NamedTuple):
 def answers(case: HeadroomCase) -> tuple[MethodResult, MethodResult, MethodResult]:
     """Return the results of the three methods, in this order: row, formula, floor.
 
-    A method with a meaningless input (a packet of 10 bytes) has a reason instead of a need.
+    Formula and floor have a reason instead of a need where an input has no meaning for them.
     """
     return row_answer(case), formula_answer(case), floor_answer(case)
 

@@ -94,7 +94,7 @@ def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
 
 
 def link_need(ports: PortSet) -> LinkNeed | MissingInput:
-    """Return the headroom need of a lossless group of a port set, for the best known cable length."""
+    """Return the headroom need of a lossless group, for the best known cable length, or the unknown input."""
     link = link_of(ports)
     if isinstance(link, MissingInput):
         return link
@@ -125,9 +125,10 @@ def formula_need(ports: PortSet) -> HeadroomNeed | None:
 
 
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
-    """Return the buffer profile of the group that pauses a PFC priority, as :func:`group_profile` does.
+    """Return the buffer profile of the group that pauses a PFC priority, None or the unknown input.
 
-    A switch without SONiC computes headroom itself: SONiC's rows of the product do not apply to it.
+    The result is that of :func:`group_profile`. But a switch without SONiC computes headroom itself: SONiC's rows of
+    the product do not apply to it.
     """
     if not ports.switch.runs_sonic:
         return MissingInput(HEADROOM_OF_CHIP)
@@ -245,7 +246,7 @@ def dynamic_headroom(
 
 
 def fastest_speed(ports: PortSet) -> int | None:
-    """Return the fastest possible speed of a port set: the fastest advertised one, else the configured one.
+    """Return the fastest possible speed of a port set: the fastest advertised one, else the configured one, if known.
 
     The dynamic buffer model uses it. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
     (needRefreshPortDueToEffectiveSpeed).

@@ -171,7 +171,7 @@ def _group_claims(ports: PortSet) -> Iterator[int]:
 
 
 class ReservedSum(NamedTuple):
-    """The reserved bytes of a switch outside the shared part: ``size`` of every group and queue of its ports.
+    """The reserved bytes of a switch outside the shared part: ``size`` of groups and queues of ports that are not down.
 
     ``largest`` is the profile with the largest total, ``largest_bytes``; ``queue_bytes`` is the part of queues.
     """
