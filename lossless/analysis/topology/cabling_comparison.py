@@ -91,7 +91,7 @@ def _renamed(planned: Sequence[PlannedCable], cables: Sequence[ReportedCable]) -
     """Yield devices with another name in the files.
 
     All cables of such a device to devices of the intent are where it declares the cables of one other device, which has
-    no stated name and is in no file.
+    no stated name and is in no file; no second device has cables there.
     """
     declared = {end.device for cable in planned for end in (cable.a, cable.b)}
     at = {cable.a: cable for cable in planned}

@@ -1,4 +1,4 @@
-"""Folded pictures of fabrics: a few devices of each kind as single boxes, all others as one box with a count.
+"""Folded pictures of fabrics: a few devices of each kind as single boxes, the others in boxes with a count.
 
 Every link ends at the box of its device, so that none is lost.
 
@@ -233,7 +233,7 @@ class _Piece(NamedTuple):
 
 
 def _columns(pieces: Sequence[_Piece]) -> list[tuple[int, int]]:
-    """Return the cells side by side: those of leaves, from left to right; spines are above several."""
+    """Return the cells side by side, from left to right: those of the lowest row; spines are above several."""
     lowest = [piece.cell for piece in pieces if piece.nodes[0].role in _ROWS[-1]]
     return sorted(set(lowest) or {piece.cell for piece in pieces})
 

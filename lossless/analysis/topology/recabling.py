@@ -1,8 +1,8 @@
 """Changes of the current fabric under a new declaration: renamed devices and moved cables, and pins that prevent these.
 
-Devices of two shapes are the same at the same place, even with another name; where places are not comparable, devices
-of the same name are the same. Of the cables between the same two devices those at the same two ports stay, then each is
-matched with one that shares an end, then the rest in their order.
+Devices of two shapes are the same in the same role and place, even with another name; where places are not comparable,
+devices of the same role and name are the same. Of the cables between the same two devices those at the same two ports
+stay, then each is matched with one that shares an end, then the rest in their order.
 
 Pins are names and ports that keep every device and cable in place under a new declaration of a fabric.
 """

@@ -143,7 +143,7 @@ def _counts(speeds_bps: Iterable[int]) -> tuple[PortCount, ...]:
 
 
 def link_groups(plan: WiringPlan) -> tuple[LinkGroup, ...]:
-    """Return the numbers of links of a topology by tier, roles of the ends, speed and length, sorted by these."""
+    """Return the numbers of links of a topology by tier, roles of the ends, speed and length, in the order of tiers."""
     role_of = {node.name: node.role for node in plan.nodes}
     links_of: dict[tuple[LinkTier, tuple[str, str], int, int], int] = {}
     for bundle in plan.bundles:
