@@ -388,7 +388,7 @@ class _Paths(NamedTuple):
 
 
 def every_level(graph: SubnetGraph, routes: SubnetRoutes, levels: int = 0xFFFF) -> NDArray[np.uint16]:
-    """Return the same service levels, as bits, for every switch that sends and every address."""
+    """Return the same service levels, as bits, for every switch and every address."""
     return np.full((len(graph.switches), len(routes.owners)), levels, np.uint16)
 
 
@@ -472,7 +472,7 @@ def _starts(
 
 
 def loop_of(graph: SubnetGraph, walked: Walk) -> tuple[ChannelHop, ...]:
-    """Return a shortest credit loop among the waits of a walk, empty if there is none."""
+    """Return a short credit loop among the waits of a walk, empty if there is none."""
     nodes = len(graph.channels) * VLS
     tails, heads = np.divmod(walked.waits, nodes)
     nodes_around = cycle(from_edges(nodes, tails.tolist(), heads.tolist()))

@@ -127,7 +127,7 @@ def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -
 
 
 def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
-    """Return a shortest CBD if outside switches forward from each link to all other links, empty without one."""
+    """Return a short CBD if outside switches forward from each link to all other links, empty without one."""
     folded_wires = reduced(wires, question, MEMBERS)
     moves = moves_of(folded_wires, question)
     traffic = flows(moves, folded_wires.attached, folded_wires.outside, question.extra_hops)
@@ -169,7 +169,7 @@ def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
 def _smallest(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> tuple[CycleHop, ...]:
-    """Return a shortest CBD, empty without one. No turn goes from the second priority back to the first."""
+    """Return a short CBD, empty without one. No turn goes from the second priority back to the first."""
     if not bouncing:
         traffic = traffic._replace(carried=_coming_back(traffic))
         return _shortest_cycle(wires, moves, list(turns(traffic)), ()) if any(traffic.carried) else ()
@@ -185,7 +185,7 @@ def _smallest(
 def _shortest_cycle(
     wires: Wires, moves: PolicyMoves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
 ) -> tuple[CycleHop, ...]:
-    """Return a shortest cycle of waits, with channels of the second priority numbered after those of the first."""
+    """Return a short cycle of waits, with channels of the second priority numbered after those of the first."""
     channels = len(moves.channels)
     waits = WaitGraph(2 * channels if any(detour.after for detour in bounced) else channels)
     for turn_sets in sets:
@@ -528,7 +528,10 @@ def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
 
 
 def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
-    """Yield the bounces of each switch: of packets in the first priority and, if it keeps priorities, in the second."""
+    """Yield the bounces of each switch: of packets in the first priority and, if it keeps priorities, in the second.
+
+    The second counts only where another switch moves packets into it.
+    """
     ins, outs = dict[int, list[int]](), dict[int, list[int]]()
     for channel, (near, far) in enumerate(moves.channels):
         if far in bouncing and wires.tiers[near] > wires.tiers[far]:

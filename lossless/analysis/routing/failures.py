@@ -93,8 +93,8 @@ class VerdictAfterFailures(NamedTuple):
 class FailureOutcome(NamedTuple):
     """The first verdict with a cycle, with a valley, and with a lost pair of switches, cases of fewer failures first.
 
-    The search ends at a cycle, or where nothing worse is possible. ``cases`` is the number of fabrics checked; unless
-    some of them were ``drawn`` at random because there are more, they stand for all.
+    The search ends at a cycle, or where nothing worse is possible. ``cases`` is the number of fabrics checked; at the
+    end of a whole search they stand for all, unless some were ``drawn`` at random because there are more.
     """
 
     cycle: VerdictAfterFailures | None = None

@@ -168,7 +168,7 @@ def numbered_destinations(attached: Sequence[bool]) -> tuple[list[int], list[int
 
 
 def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collection[int] = ()) -> ShortestPaths:
-    """Return the shortest paths between switches with hosts; no path continues from ``ends``."""
+    """Return the shortest paths from every state to switches with hosts; no path continues from ``ends``."""
     destinations, own = numbered_destinations(attached)
     into: list[list[int]] = [[] for _ in moves.at]
     for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True)):
@@ -212,7 +212,7 @@ class PolicyMoves(NamedTuple):
     """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
 
     Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to; each
-    leads to one state, from any state. Where states include the extra hops of a packet,
+    leads to one state, from any state, extra hops aside. Where states include the extra hops of a packet,
     ``states`` is the number of states for each number of them, else 0.
     """
 

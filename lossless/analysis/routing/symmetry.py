@@ -32,7 +32,7 @@ UNKNOWN_TIER = 0
 
 
 class Wires(NamedTuple):
-    """The switches of a fabric by number. ``links`` has for each switch the number of links to each other switch.
+    """The switches of a fabric by number. ``links`` has for each switch the number of links to each linked switch.
 
     ``tiers`` counts from 1 at the leaves, 0 for an unknown tier; ``attached`` is whether a switch has hosts. Marks
     distinguish otherwise identical switches. ``ports`` looks up the first link from one switch to another, port by

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     NameData = TypedDict("NameData", {"from": str, "class": str})
 
     class GpuData(TypedDict):
-        """How many GPUs stall, and how many there are."""
+        """The number of stalled GPUs, and that of all GPUs."""
 
         stopped: int
         all: int
@@ -109,11 +109,11 @@ class PropagationStage(NamedTuple):
 class BlastRadius(NamedTuple):
     """The stalled hosts and links of a storm source. ``ends_ns`` is when the last watchdog triggers, at ``ended_at``.
 
-    Both are None if a port has no watchdog that ends a storm, or the source only receives slowly. ``stages`` are the
-    channels by kind of sender and receiver, first stalled first. ``hosts`` are the other stalled hosts, with the time.
-    ``times`` has the channels that stop: sender, its port, receiver, and the time in nanoseconds. ``loses`` names ports
-    without PFC where pause propagation ends: there packets are dropped. ``picture`` draws the result. ``cycle`` are
-    stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
+    Both are None if a port has no watchdog that ends a storm, no port has PFC, or the source only receives slowly.
+    ``stages`` are the channels by kind of sender and receiver, first stalled first. ``hosts`` are the other stalled
+    hosts, with the time. ``times`` has the channels that stop: sender, its port, receiver, and the time in nanoseconds.
+    ``loses`` names ports without PFC where pause propagation ends: there packets are dropped. ``picture`` draws the
+    result. ``cycle`` are stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
     """
 
     source: StormSource
@@ -249,6 +249,9 @@ class _Propagation:
         """Return the shares of the traffic of each channel into a switch by the channels it leaves by.
 
         ``senders`` are the channels from hosts that have traffic, None for all.
+
+        Raises:
+            ScenarioError: up-down routing in a fabric without tiers, or one with too many paths to follow.
         """
         if self.tiers.whole:
             tiers = TierShares(self.tiers, weights)
@@ -489,7 +492,7 @@ def _triggers_ns(ports: PortSet, priority: int) -> float | None:
 def stalled_cycle(
     net: ChannelGraph, stopped: Mapping[int, float], groups: Mapping[int, IngressGroup]
 ) -> tuple[str, ...]:
-    """Return the sending ports of a shortest cycle of stalled channels, empty without one.
+    """Return the sending ports of a short cycle of stalled channels, empty without one.
 
     A channel waits for another where part of its traffic leaves by that one, which is stalled too.
     """
@@ -574,7 +577,7 @@ class _Memory:
 class _Agenda:
     """Events in order of time: a channel stops, or a switch sends PFC for the groups that reach their threshold.
 
-    At the same time channels come first, then switches, each in the order of the fabric.
+    At the same time channels come first, then switches, each in a fixed order.
     """
 
     def __init__(self, first: Sequence[int], switches: Iterable[str]) -> None:
@@ -592,7 +595,7 @@ class _Agenda:
     def next(self, until_ns: float) -> tuple[list[tuple[float, int]], tuple[float, str, int] | None]:
         """Return the channels that stop next, all at one time, or none and the next pause: time, switch and version.
 
-        Both are empty at the end, or where the next event is after ``until_ns``.
+        There is neither at the end, or where the next event is after ``until_ns``.
         """
         stops: list[tuple[float, int]] = []
         while self._heap and self._heap[0][0] <= min(until_ns, stops[0][0] + _LITTLE_NS if stops else _NEVER):

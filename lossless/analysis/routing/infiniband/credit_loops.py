@@ -69,7 +69,7 @@ _ALL_UP_DOWN = "no cycle among all paths that go up and then down"
 class CreditLoopVerdict(NamedTuple):
     """The verdict on credit loops of a subnet, the routing engine that applies, and the basis of the verdict.
 
-    ``why`` names the routes, or the missing input. ``loop`` is a shortest cycle, as text (:func:`hop_texts`), or empty.
+    ``why`` names the routes, or the missing input. ``loop`` is a short cycle, as text (:func:`hop_texts`), or empty.
     """
 
     state: State
@@ -104,7 +104,7 @@ def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
 def routes_verdict(
     graph: SubnetGraph, routes: SubnetRoutes, engine: str, how: str, lanes: Lanes | None = None
 ) -> CreditLoopVerdict:
-    """Return the credit-loop verdict on given routes; ``unproven`` where a table has no route to an HCA.
+    """Return the credit-loop verdict on given routes; ``unproven`` where a switch with HCAs has no route to an HCA.
 
     ``lanes`` is needed for the engines in ``OWN_LEVELS``: without it, and with a cycle on a single lane, their verdict
     is ``unproven``.
@@ -307,7 +307,7 @@ def _up_or_down(graph: SubnetGraph, ranks: Sequence[int], destination: int) -> C
 
 
 def _loop(graph: SubnetGraph, routings: Sequence[Callable[[int], Choices]]) -> tuple[ChannelHop, ...]:
-    """Return a shortest cycle of waits among all channels that old or new routes may use, empty without one."""
+    """Return a short cycle of waits among all channels that old or new routes may use, empty without one."""
     after: list[set[int]] = [set() for _ in graph.channels]
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
     for destination in senders:

@@ -337,7 +337,7 @@ def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | N
 def credit_loop(
     graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes | None = None
 ) -> tuple[ChannelHop, ...]:
-    """Return a shortest credit loop, empty without one.
+    """Return a short credit loop, empty without one.
 
     Without ``lanes``, a single virtual lane is assumed. Routes without a cycle then have none with more lanes either.
     """
