@@ -136,7 +136,7 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
     """Return the verdict of opensm, which reads rendered files and brings the subnet up in a simulation.
 
     ``files`` has the texts by name: ``opensm.conf`` and the files that it names. If the cabling of the fabric is
-    unknown, the configuration is read and nothing is simulated.
+    unknown or impossible, the configuration is read and nothing is simulated.
 
     Raises:
         SubnetManagerError: no file can state the options, opensm does not read them, no HCA or switch can run the
@@ -205,9 +205,10 @@ def _vls(reading: OptionsReading) -> int:
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
 ) -> tuple[SweepResult, Decision | None]:
-    """Return the sweep of the subnet and, if an engine routed it, the decision on its tables.
+    """Return the sweep of the subnet and, if it came up routed, the decision on its tables, else None.
 
-    The subnet is brought up once for its log and, if an engine routed it, again to query its ports and paths.
+    The subnet is brought up once for its log and, if an engine routed it and it came up, again to query its ports and
+    paths.
     """
     decide = _decide()
     simulation, seat = ibsim_fabric(fabric.subnet), seat_of(fabric.subnet)

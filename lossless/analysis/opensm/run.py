@@ -125,7 +125,7 @@ _NO_FALLBACK_NOISE = "'no_fallback'"
 class OptionsReading(NamedTuple):
     """The result of opensm's reading of a configuration file.
 
-    ``effective`` is the whole configuration that it wrote back, as texts.
+    ``effective`` is the configuration that it wrote back, as texts; keys without a value are left out.
     """
 
     read: bool
@@ -276,7 +276,11 @@ class LiveSubnet(NamedTuple):
     library: str
 
     def ask(self, *command: str, given: str = "", timeout_s: float = 5.0) -> str:
-        """Return the output and errors of a program that queries the subnet; it is killed after ``timeout_s``."""
+        """Return the output and errors of a program that queries the subnet; it is killed after ``timeout_s``.
+
+        Raises:
+            ProgramError: it does not start, or prints too much.
+        """
         # Not in the environment: there timeout would load the library too, and take the answers.
         preloaded = ("env", f"LD_PRELOAD={self.library}", *command)
         return _run(preloaded, self.environment, timeout_s, self.folder, given)
@@ -287,7 +291,11 @@ class LiveSubnet(NamedTuple):
 
 
 def read_configuration(tools: Tools, path: Path, folder: Path) -> OptionsReading:
-    """Return the result of opensm's reading of a configuration file, without any fabric."""
+    """Return the result of opensm's reading of a configuration file, without any fabric.
+
+    Raises:
+        ProgramError: opensm does not start, takes too long, or prints too much.
+    """
     target = folder / "effective.conf"
     command = (tools.opensm, "-F", str(path.resolve()), "-c", str(target))
     done = _run(command, _environment(folder, None), READ_S, folder)

@@ -13,7 +13,7 @@ storage or writes.
 - A hierarchical all-reduce reduces and scatters inside the domain, runs one ring per rank of the domain over the
   fabric for K/D, and gathers inside.
 - Two binary trees carry half of the buffer each, and an inner node of one is a leaf of the other (NVIDIA/nccl
-  src/graph/trees.cc @18a07ee): together they send as much as a ring, the busiest GPU 2 K.
+  src/graph/trees.cc @18a07ee): together they send as much as a ring, the busiest GPU at most 2 K.
 - With SHARP switches reduce: each GPU sends K/D once, and receives as much.
 - An all-to-all sends K/N from each to each. With PXN data for another domain is first passed, inside the domain, to
   the GPU of the same rank as the destination: it leaves by that GPU's NIC, and stays on that rail. NCCL does so by

@@ -1,7 +1,7 @@
 """The placement of GPUs, and the time of a collective on a fabric at line rate.
 
-Each GPU is on a leaf, in a pod and in a half of the fabric, each with a bandwidth out of it. One of these, the host
-links or the domain limits the collective. The assumptions of an estimate are sentences printed below every answer.
+Where a fabric has several leaves, pods or halves, each GPU is in one of each, with a bandwidth out of it. One of these,
+the host links or the domain limits the collective. The assumptions of an estimate are sentences.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ MOST_GPUS = 1 << 20
 class FabricCut(NamedTuple):
     """A cut of the fabric into groups: the group of each GPU, by number, and the bandwidth out of each, one direction.
 
-    There are several ``lanes`` if a GPU has NICs in several groups: each NIC sends an equal part of the GPU's traffic,
-    to the same NIC of others, and each lane has the group of one NIC of each GPU.
+    Each of several ``lanes`` has the group of one NIC of each GPU: each NIC sends an equal part of the GPU's traffic,
+    to the same NIC of others. One lane has one group of each GPU.
     """
 
     name: str
@@ -160,7 +160,8 @@ def _on_machines(fabric: Fabric, managed: ManagedFabric, gpus: int | None) -> Gp
     """Return the placement of GPUs on machines of a cloud, by their NICs and domains; no network is known beyond them.
 
     Raises:
-        ScenarioError: no machine type or no number of GPUs is declared, or fewer or more GPUs are declared.
+        ScenarioError: no machine type or no number of GPUs is declared, or none, more than declared or over
+            ``MOST_GPUS`` are requested.
     """
     machine, cluster = managed.machine, fabric.cluster
     if machine is None:
@@ -234,7 +235,7 @@ def _leaves(links_of_gpu: Sequence[Sequence[Link]]) -> tuple[tuple[list[str], ..
 def _ports(fabric: Fabric, per_host: int) -> Iterator[Sequence[Link]]:
     """Yield the links of each GPU: its share of those of its host, or the one that it shares with others.
 
-    The links are in the order of planes, so that those at the same index of two GPUs are in the same plane.
+    The links are in the order of planes: those at the same index of two GPUs with links in the same planes match.
     """
     plane_of = View(fabric).plane_of
     for own in _host_links(fabric).values():
