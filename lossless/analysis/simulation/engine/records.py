@@ -29,7 +29,7 @@ CLOCK = np.dtype(
         ("fresh", "i4"),  # frame: from this one on, none has been in use
         ("free_frames", "i4"),  # count: frames not in use
         ("unfinished", "i4"),  # count: flows that have not been delivered whole
-        ("in_network", "i4"),  # count: data frames on wires and in queues
+        ("in_network", "i4"),  # count: frames of flows on wires and in queues
         ("first_pause_at", "i8"),  # ps: first PFC pause sent; -1: none yet
         ("first_mark_at", "i8"),  # ps: first ECN mark; -1: none yet
         ("first_drop_at", "i8"),  # ps: first frame lost; -1: none yet

@@ -99,7 +99,7 @@ class ArrayIndex(NamedTuple):
 
 
 def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
-    """Return the arrays of a network at time zero."""
+    """Return the arrays of a network at time zero, and their index."""
     wiring = wire(network)
     links = _links(network, wiring)
     moved = transfers(network, wiring, links)

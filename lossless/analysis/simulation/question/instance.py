@@ -1,7 +1,7 @@
 """The network of one seed of a scenario: its transfers, some random, and one of the equal paths for each flow.
 
 Transfers are those of one step of jobs: senders, receivers, sizes, and the transfers that must be done before. Their
-nodes are NIC ports. A *step* is one round of a pattern, in which ``size_bytes`` is the message of one NIC.
+nodes are NIC ports. A *step* is a pattern from start to end, in which ``size_bytes`` is the message of one NIC.
 """
 
 from __future__ import annotations

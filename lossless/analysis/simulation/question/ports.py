@@ -48,7 +48,7 @@ class SimClass(NamedTuple):
 
 
 class _MemoryPools(NamedTuple):
-    """The buffer pools that simulated classes use in a switch: names and shared sizes, the lossless one first."""
+    """The buffer pools of the simulated classes in a switch: names and shared sizes, lossless classes first."""
 
     pools: tuple[str, ...]
     sizes: tuple[int, ...]
@@ -98,7 +98,7 @@ def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]
 
 
 def _pools(switch: model.Switch, classes: Sequence[SimClass]) -> _MemoryPools | MissingInput:
-    """Return the pools that the classes draw on, the lossless one first, or the input that is missing for them."""
+    """Return the pools of the classes, those of lossless ones first, or the input that is missing for them."""
     pools: dict[str, qos.Pool] = {}
     for sim_class in sorted(classes, key=lambda sim_class: not sim_class.lossless):
         # Where PFC is on some ports only, the class is lossy on the others, and rides in their pool there.

@@ -114,7 +114,7 @@ class Limits(NamedTuple):
     """The limits of a study: the number of seeds, of events over all seeds, and of threads (None: one a core).
 
     ``budget`` is the number of events that a report is cut to: by seeds of the requested traffic, and by leaves, seeds
-    and bytes of a permutation. It counts estimated events, never time, so results are the same on every machine.
+    and bytes of a permutation. It counts events, estimated or run, not time, so results are the same on every machine.
     None: nothing is left out.
     """
 

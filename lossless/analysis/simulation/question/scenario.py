@@ -270,7 +270,7 @@ def participants(view: View, question: Question) -> Participants | MissingInput:
 
 
 def _posed(view: View, question: Question) -> tuple[Question, SimTopology] | MissingInput:
-    """Return a question as its fabric declares packet order and congestion control, and the topology for it.
+    """Return a question with the declared packet order and congestion control, and its topology, or the missing input.
 
     Raises:
         ScenarioError: the question is invalid.
@@ -395,7 +395,7 @@ def _target(built: SimTopology, question: Question) -> int:
 
 
 def _called(name: str, alone: str | None) -> tuple[str, ...]:
-    """Return the accepted names of a NIC port: in full, by its host, or by the switch port that it is connected to.
+    """Return the accepted names of a NIC port: in full, by its host, or of an unnamed one by its switch port.
 
     If that switch is the only one, its name may be omitted.
     """
@@ -407,6 +407,8 @@ def _nics(
     built: SimTopology, routes: EcmpRoutes, question: Question, target: int
 ) -> tuple[int, ...] | MissingInput:
     """Return the NIC ports that take part, in the order of the fabric; a subset alternates among planes and switches.
+
+    A missing input is returned where none other reaches the target.
 
     Switches read from devices without a link between them are fabrics of their own; an intent declares one fabric, or
     several planes: an incast stays in that of its target, other patterns are in all planes that hosts share. Where

@@ -79,7 +79,7 @@ class ClusterExecutor(Executor):
             local.set_exception(ProgramError(lost))
 
     def _why(self, error: BaseException) -> BaseException:
-        """Return the error of a failed batch with a message of our own; an error of this program stays unchanged."""
+        """Return the error of a failed batch: of dead workers and other versions in our words, any other unchanged."""
         from distributed import KilledWorker
 
         if isinstance(error, KilledWorker):

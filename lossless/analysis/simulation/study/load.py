@@ -129,7 +129,7 @@ class Load(NamedTuple):
 
 
 class PosedLoad(NamedTuple):
-    """A permutation that fits into the budget of a report, its number of seeds, and a line on the parts left out."""
+    """A permutation reduced to the budget of a report, its number of seeds, and a line on the parts left out."""
 
     scenario: Scenario
     seeds: int
@@ -139,10 +139,11 @@ class PosedLoad(NamedTuple):
 def pose_load(
     pose: Callable[[Question], Scenario | MissingInput], question: Question, limits: Limits
 ) -> PosedLoad | MissingInput:
-    """Return a permutation, reduced until its runs with all causes are estimated to fit into their share of the budget.
+    """Return a permutation, reduced to fit into its share of the budget by an estimate of its runs with all causes.
 
     First leaves are left out, so that the uplinks of the others keep their full load; where two remain, or ``question``
-    names how many NIC ports take part, seeds; last, NIC ports send less. ``pose`` returns the scenario of a question.
+    names how many NIC ports take part, seeds; last, NIC ports send less, a byte at least. ``pose`` returns the scenario
+    of a question, or the missing input, which is then the result.
 
     Raises:
         ScenarioError: ``pose`` raises it.

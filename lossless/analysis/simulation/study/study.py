@@ -138,7 +138,7 @@ def _worst(results: Study) -> GroupUse | None:
 
 
 def _drops(results: Study, part: float, limits: Limits) -> bool:
-    """Return whether frames are dropped with a part of the allowed reaction time, in the seeds that dropped most."""
+    """Return whether frames are dropped with a part of the allowed reaction time; seeds that dropped most run first."""
     dropping = sorted(results.seeds, key=lambda seed: -(seed.drops + seed.refused))
     seeds = [seed.seed for seed in dropping]
     again = study(results.scenario._replace(reaction=part), limits, seeds=seeds, share=_REACTION_SHARE)

@@ -258,7 +258,7 @@ def _badness(row: SweepRow) -> tuple[float, ...]:
 
 
 BATCH_EVENTS = 4_000_000
-"""About how many events of trials a worker is sent at once: a tenth of a second or so, so that progress is seen."""
+"""About how many events of trials a worker is sent at once: a fraction of a second, so that progress is seen."""
 
 
 class Counted(Protocol):

@@ -74,7 +74,7 @@ def loss_trials(
     """Try settings of a lossy class one after another; return for each a trial per seed.
 
     Raises:
-        StoppedError: ``stopped``, which is called about ten times a second, returns that the results are not needed.
+        StoppedError: ``stopped``, which is called now and then, returns that the results are not needed.
     """
 
     def try_one(setting: ThresholdSetting, go_on: Callable[[], bool]) -> tuple[LossTrial, ...]:
@@ -91,7 +91,7 @@ def _trial(seen: SeedResult) -> LossTrial:
 
 
 def network_with(network: SimNetwork, setting: ThresholdSetting, task: LossyTask) -> SimNetwork:
-    """Return a network whose switch ports have the thresholds of a setting, and whose senders have windows for it."""
+    """Return a network whose switch ports have the thresholds of a setting, and any windows of senders fit it."""
     kinds: dict[int, SimPort] = {}
 
     def set_end(end: SimPort | None) -> SimPort | None:
@@ -199,7 +199,7 @@ def trials(
     """Try settings of a lossless class one after another; return for each a trial per seed.
 
     Raises:
-        StoppedError: ``stopped``, which is called about ten times a second, returns that the results are not needed.
+        StoppedError: ``stopped``, which is called now and then, returns that the results are not needed.
     """
 
     def try_one(setting: ThresholdSetting, go_on: Callable[[], bool]) -> tuple[Trial, ...]:

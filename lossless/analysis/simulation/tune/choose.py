@@ -197,7 +197,7 @@ def _near(
 
 
 NOW = "now"
-"""The step in which the configured setting is tried, so that nothing worse is ever chosen."""
+"""The step in which the configured setting is tried."""
 
 
 _NEAR_LEAST = 1.1
@@ -379,7 +379,7 @@ class Chooser:
         return outside_published(setting, self._search.now)
 
     def _may_beat(self, one: TrialSetting | None, other: TrialSetting) -> bool:
-        """Return whether a setting gains against another with the seeds of the search."""
+        """Return whether a setting gains against another with the seeds of the search; True without another."""
         if one is None:
             return True
         found = effects(self.seen(one).searched_figures, self.seen(other).searched_figures)

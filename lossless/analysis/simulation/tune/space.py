@@ -289,7 +289,7 @@ def _thresholds(end: SimPort) -> ThresholdSetting:
 
 
 def setting_now(now: Mapping[PortKind, PortThresholds]) -> TrialSetting:
-    """Return the configured thresholds as a setting."""
+    """Return the configured thresholds, headroom left out, as a setting."""
     own = ((kind, each.thresholds._replace(headroom_bytes=None)) for kind, each in now.items())
     return TrialSetting(by_kind=tuple(own))
 

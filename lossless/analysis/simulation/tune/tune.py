@@ -123,7 +123,7 @@ def _given(scenario: Scenario, switch: Switch, port: Port) -> int:
 
 
 def _used(view: View, scenario: Scenario, limits: Limits) -> Iterator[tuple[PortKind, Switch, Port, int]]:
-    """Yield the ports of runs with unlimited headroom: kind, switch, port, and the bytes used there plus a frame."""
+    """Yield the ports that used headroom in runs without its limits: kind, switch, port, bytes used plus a frame."""
     for seed in study(unbounded(scenario), limits).seeds:
         for use in seed.uses:
             port = None if use.place.port is None else view.port(use.place.switch, use.place.port)

@@ -3,7 +3,7 @@
 Every event has a slot: first the arrivals over each link, then the PFC frames that take effect at each link's
 transmitter, then each transmitter's turn to send, then each giver of credit, then rare events. A tree over the slots
 keeps in each node the earliest of its four children, so that the root is the next event, and setting a slot costs one
-walk to the root, without a branch. A time and its slot are one number, so that at the same instant the lower slot goes
+walk toward the root. A time and its slot are one number, so that at the same instant the lower slot goes
 first and runs repeat exactly.
 
 News of a sender with a window are ACKs, losses and credit, which its receiver sends in short frames, ahead of data.

@@ -179,7 +179,7 @@ def emit(w: World, at: int, number: int, wire_bytes: int, at_ps: int, until_ps: 
 
 @outlined
 def look_again(w: World, at: int) -> None:
-    """Something has happened to a NIC whose next frame is known: foresee it again."""
+    """Foresee the next frame of a NIC again, after an event there."""
     if catch_up(w, at):
         return
     link = w.links[np.uint64(at)]
@@ -280,7 +280,7 @@ def receive(w: World, at: int, number: int) -> None:
 
 @kernel
 def recover(w: World, which: int) -> None:
-    """A receive buffer has drained to XON: let the switch go on."""
+    """Let the switch go on, as a receive buffer has drained to XON."""
     receiver = w.receivers[np.uint64(which)]
     drain(receiver, w.clock.now)
     for priority in range(w.classes):
