@@ -308,7 +308,8 @@ def sweep(tools: Tools, simulation: IbsimFabric, configuration: Path, folder: Pa
     Its log and dumps stay in ``folder``.
 
     Raises:
-        SubnetManagerError: the simulator does not start.
+        SubnetManagerError: the simulator does not become ready.
+        ProgramError: a program does not start.
     """
     with _fabric(tools, simulation, folder, at) as environment:
         started = time.monotonic()
@@ -325,7 +326,8 @@ def live(
     """Hold a simulated subnet up while the block runs, for diagnostic programs to ask.
 
     Raises:
-        SubnetManagerError: the simulator does not start, or the subnet does not come up in time.
+        SubnetManagerError: the simulator does not become ready, or the subnet does not come up in time.
+        ProgramError: a program does not start.
     """
     with _fabric(tools, simulation, folder, at) as environment:
         flushed = folder / "live.conf"

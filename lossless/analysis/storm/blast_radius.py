@@ -113,7 +113,7 @@ class BlastRadius(NamedTuple):
     ``stages`` are the channels by kind of sender and receiver, first stalled first. ``hosts`` are the other stalled
     hosts, with the time. ``times`` has the channels that stop: sender, its port, receiver, and the time in nanoseconds.
     ``loses`` names ports without PFC where pause propagation ends: there packets are dropped. ``picture`` draws the
-    result. ``cycle`` are stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
+    result. ``cycle`` are stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty without one.
     """
 
     source: StormSource

@@ -150,7 +150,7 @@ class Simulation:
         self.ended = False
 
     def restart(self, seed: int) -> None:
-        """Go back to time zero with another seed; memory is used again."""
+        """Go back to time zero with a seed; memory is used again."""
         self.state.set_to(self._begin)
         self.state.clock["random"] = scrambled(seed)
         self.state.clock["salt"] = scrambled(seed + (1 << 32))

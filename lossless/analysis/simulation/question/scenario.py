@@ -586,7 +586,7 @@ def _without(host: HostQos | None, question: Question) -> str:
 
 
 def _mtu(built: SimTopology, target: int) -> int:
-    """Return the RDMA MTU of the host at the target, else derived from the MTU of its switch port, else a default."""
+    """Return the largest RDMA MTU within the MTU of the target's host, else of its switch port, else a default."""
     host = built.host_of[target]
     port_mtu = built.wires[built.wires_of[target][0]].a_port.mtu_bytes
     mtu = (

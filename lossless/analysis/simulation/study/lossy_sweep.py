@@ -158,7 +158,7 @@ def _badness(row: SweepRow) -> tuple[float, ...]:
 
 
 HORIZON_NS = 3_000_000
-"""How long a setting of a lossless class is followed by default: ten rate-increase timers of a ConnectX."""
+"""How long a setting of a lossless class is followed at most, by default: ten rate-increase timers of a ConnectX."""
 
 
 def sweep_fabrics(
@@ -170,7 +170,7 @@ def sweep_fabrics(
 ) -> tuple[Sweep, ...]:
     """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
 
-    A lossless class is followed for ``horizon_ns``, :data:`HORIZON_NS` if that is None; a lossy one takes none.
+    A lossless class is followed for up to ``horizon_ns``, :data:`HORIZON_NS` if that is None; a lossy one takes none.
 
     ``executor`` is entered once there are scenarios of all of them.
 

@@ -211,7 +211,7 @@ class PropagationExtent(NamedTuple):
 class PauseTimes(NamedTuple):
     """The pause that came closest to the longest that one PFC frame can request on its link, and that limit.
 
-    ``nic_share`` is the part of the run for which the NIC with the longest pauses was paused.
+    ``nic_share`` is the part of the run for which the NIC that was paused most was paused.
     """
 
     longest_ns: float = 0.0

@@ -436,7 +436,7 @@ def _quiet_ns(scenario: Scenario) -> float:
 def lossy_horizon_ns(least_ns: float) -> float:
     """Return how long a run of a lossy class is followed whose transfers take ``least_ns`` at least.
 
-    A run with transfers under way after that time is unsafe, however late they end.
+    A run that lost packets, with transfers under way after that time, is unsafe, however late they end.
     """
     return (UNSAFE_SLOWDOWN + 1) * least_ns + QUIET_WITHOUT_NS
 

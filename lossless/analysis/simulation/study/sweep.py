@@ -118,7 +118,7 @@ def sweep(
     executor: Executor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
-    """Return the sweep of the valid settings of a grid on a scenario, each followed for ``horizon_ns``.
+    """Return the sweep of the valid settings of a grid on a scenario, each followed for up to ``horizon_ns``.
 
     ``executor`` does the work if given: processes and machines are sent plain data. Otherwise threads do, as many as
     ``limits`` allow. ``progress`` is called with how many settings are done of how many.

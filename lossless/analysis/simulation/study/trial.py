@@ -274,7 +274,7 @@ class Bench:
     def trial(
         self, setting: TrialSetting, horizon_ns: float, go_on: Callable[[], bool] | None = None
     ) -> Trial:
-        """Return the results of the network under a setting at the horizon, or when ``go_on`` has returned false."""
+        """Return the results of the network under a setting, run to its end, the horizon or a false ``go_on``."""
         self._simulation.restart(self._seed)
         self._set(setting)
         self._simulation.advance(horizon_ns, go_on)
