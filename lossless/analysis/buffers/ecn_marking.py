@@ -416,7 +416,7 @@ WATCHDOG_ELSEWHERE = "a fragment without PORT rows: the watchdog may stand elsew
 
 
 def watchdog_elsewhere(switch: Switch) -> bool:
-    """Return whether a switch comes from a file without PORT and watchdog rows, as a qos.json, which need not have them."""
+    """Return whether a switch comes from a fragment without watchdog rows, as a qos.json: other files may have them."""
     return switch.is_fragment and not any(port.qos and port.qos.watchdog for port in switch.ports)
 
 

@@ -295,7 +295,7 @@ def critical_elements(wires: Wires, moves: PolicyMoves, failures: int) -> Critic
 
 
 def _with_few(wires: Wires, moves: PolicyMoves, paths: ShortestPaths, failures: int) -> dict[int, int]:
-    """Return, by switch with hosts, the destinations that have at most ``failures`` disjoint paths."""
+    """Return, by switch with hosts, the destinations with shortest paths by at most ``failures`` parts or links."""
     through = _through(wires, moves, paths)
     scarce = {}
     for switch in paths.destinations:

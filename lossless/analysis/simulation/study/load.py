@@ -113,7 +113,7 @@ class Load(NamedTuple):
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """The costs above :data:`LEAST_COST` in words, with the flow rates and last flows before and after."""
+        """The costs above :data:`LEAST_COST` in words: flow rates or last flows before and after."""
         texts = []
         for before, run in pairwise(self.runs):
             parts = [
