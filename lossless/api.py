@@ -1,7 +1,7 @@
 """The public API: functions and records to load, lint, render, plan, verify, simulate and more. A test pins the names.
 
 Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import`,
-:func:`write_plan`, :func:`write_thresholds` and :func:`write_tuned` write.
+:func:`write_plan`, :func:`write_thresholds` and :func:`write_tuned` write the user's files.
 """
 
 from __future__ import annotations

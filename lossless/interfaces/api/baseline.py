@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 BASELINE = "lossless-baseline.json"
-"""The file name of the baseline in the current folder, used where no configuration names another."""
+"""The default name of a baseline, in the current folder."""
 _SUPPRESSION_RULES = "SUP"
 
 
@@ -40,7 +40,7 @@ class BaselineResult(NamedTuple):
     """The baseline file, the number of its entries, and the numbers of entries that are new and gone.
 
     ``errors`` are the problems of reading files; a run with errors writes nothing, and the numbers are those that it
-    would have written. ``is_configured`` reports whether ``lint`` uses the file without an option.
+    would have written. ``is_configured`` reports whether the configuration of the run names the file.
     """
 
     file: str
@@ -176,7 +176,8 @@ def fix(
     and not changed.
 
     Raises:
-        LosslessError: a file has changed meanwhile, or cannot be written; all files are then as they were.
+        LosslessError: a file has changed meanwhile, or cannot be written; the message names files that could not be
+            put back.
     """
     from lossless.checks.lint.cache import fixed_documents
     from lossless.formats.inputs.collect import Inputs, merged, read

@@ -102,12 +102,12 @@ def _of_sharp(found: Estimate, subnet: Subnet | None) -> Estimate:
 def evaluate_workload(
     path: str | PathLike[str], asked: Workload, ask: SimulationRequest, options: Options = DEFAULT_OPTIONS
 ) -> tuple[Estimate, WorkloadVerdict]:
-    """Return the estimate of :func:`workload`, and whether buffers are safe: the model runs the fan-in of each port.
+    """Return the estimate of :func:`workload`, and the verdict on the buffers under its traffic.
 
     ``ask`` sets the effort of the simulation; its scenario is replaced by that of the workload.
 
     Raises:
-        InputError: as :func:`workload`, or the intent declares an InfiniBand subnet.
+        InputError: as :func:`workload`, or the intent declares an InfiniBand subnet or a cloud runs its switches.
         ScenarioError: as :func:`workload`, or ``ask`` cannot be simulated.
         QuantityError: as :func:`workload`.
     """
@@ -132,7 +132,8 @@ def storm(
     """Return the blast radius of a PFC storm from a host (``host1``, ``host1:port2``) that drains ``drain_bps`` a port.
 
     Raises:
-        InputError: the intent cannot be read, there is not exactly one, or a cloud runs its switches.
+        InputError: the intent cannot be read or declares a subnet, there is not exactly one, or a cloud runs its
+            switches.
         ScenarioError: no such host, port or class, or buffers or routes that are not known.
     """
     from lossless.analysis.storm.blast_radius import StormSource, blast_radius
@@ -172,7 +173,7 @@ def headroom_of_link(
     stated: HeadroomInputs = NOTHING_STATED,
     options: Options = DEFAULT_OPTIONS,
 ) -> Headrooms:
-    """Return the headroom that each of the three methods requires for a lossless PG, by profile, speed and cable.
+    """Return the headroom of a lossless PG by three methods, as far as known, for a profile, speed and cable.
 
     ``hwsku`` defaults to the HWSKU that an intent would use; ``stated`` overrides inputs of the formula.
 
@@ -193,9 +194,10 @@ def headroom_of_ports(
     stated: HeadroomInputs = NOTHING_STATED,
     options: Options = DEFAULT_OPTIONS,
 ) -> Headrooms:
-    """Return the headroom that each method requires for ports of an intent or of configurations, and that configured.
+    """Return the configured headroom of ports, and that required by each method, as far as they are known.
 
-    ``ports`` are names such as ``leaf1:Ethernet0``, on a single device ``Ethernet0``. Without names, each kind of
+    ``path`` has an intent or configurations. ``ports`` are names such as ``leaf1:Ethernet0``, on a single device
+    ``Ethernet0``. Without names, each kind of
     lossless port is reported.
 
     Raises:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIONS) -> Fabrics:
-    """Return the fabric of each intent, and of deployed devices one, or those of ``fabrics`` in a ``lossless.toml``.
+    """Return the fabric of each valid intent, and one of deployed SONiC devices, or one for each ``[[fabric]]`` table.
 
     Ports that a ``lossless.toml`` lists as without RDMA are in no lossless class.
     """

@@ -52,7 +52,7 @@ def import_configs(
     Raises:
         InputError: a file cannot be read or is an intent, there is nothing to import, no profile has the hardware of a
             device, a cable has no length, or no port carries classes.
-        LosslessError: the name of the fabric or the cable length is not valid, or there is no profile of that name.
+        LosslessError: the name of the fabric or the cable length is not valid, or a profile is missing or wrong.
     """
     every, problems = collect(paths)
     documents = [d for d in every if d.dialect or not is_managers(d.file)]
@@ -128,7 +128,7 @@ def write_import(imported: ImportResult, output: AnyPath | None, base_dir: AnyPa
 
 
 def _in_the_way(path: Path, text: str) -> str | None:
-    """Return why a file may not be written, None if it does not exist or has this text already."""
+    """Return the reason why a file may not be written: a link that leads outside, or another text; else None."""
     if not path.exists() and not path.is_symlink():
         return None
     if why := link_refusal(str(path)):

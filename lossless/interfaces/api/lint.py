@@ -1,6 +1,6 @@
 """Lint: checks the files at paths, a text, or documents, and returns a report, by the options of a run.
 
-The files of a run are all files at its paths except excluded ones.
+Excluded files are not checked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Options(NamedTuple):
     folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
 
     ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: settings of ``lossless.toml`` or
-    ``pyproject.toml`` above a file apply to it; None, the default, means so for what checks files alone (``lint`` and
+    ``pyproject.toml`` above a file apply to it; None, the default, means so in functions that check files (``lint`` and
     the functions beside it, ``fix``, ``baseline``, ``verify``, ``Watch``). ``configuration`` names one file that
     applies to all instead. ``baseline`` replaces the configured file of known findings; empty means no baseline.
     ``today``, as 2026-12-31, ends suppressions whose date has passed; without it none ends.
@@ -102,7 +102,7 @@ def lint_at(
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
-    """Check a text as the content of ``file``, whose suffix gives the format."""
+    """Check a text as the content of ``file``."""
     from lossless.formats.inputs.patches import read_bytes
 
     return lint_inputs(read_bytes(raw, file), checking(options))
@@ -242,7 +242,7 @@ _OTHER_FORMS = ("sarif", "junit", "github", "gitlab", "markdown")
 def report_as(
     report: Report, form: ReportForm = "json", failing: tuple[Severity, ...] = ("error",)
 ) -> ReportText:
-    """Return a report in a form that programs read, and notices about the findings that it leaves out.
+    """Return a report in a form such as JSON or SARIF, and notices about the findings that it leaves out.
 
     JSON names files as they were named. Other forms name them from the top of the repository, or else the current
     folder; files outside of it by their absolute path. ``failing`` are the severities that make a run fail, for forms

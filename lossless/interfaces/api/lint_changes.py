@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class _Before(NamedTuple):
-    """The report on the files of a revision, their documents if traffic is simulated, and those that were not read."""
+    """The report on the files of a revision, the documents that are simulated, and the files that were not read."""
 
     report: Report
     documents: tuple[Document, ...]
@@ -166,8 +166,8 @@ def lint_patch(
 ) -> Report:
     """Check configurations as they are after a patch; the report also contains the updater's predicted response.
 
-    ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding caused by an operation of
-    the patch names that operation. Files and operations that cannot be read or applied are in the errors.
+    ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding about an object that the
+    patch changes names the operation. Files and operations that cannot be read or applied are in the errors.
     """
     options = checking(options)
     try:

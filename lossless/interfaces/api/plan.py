@@ -56,8 +56,8 @@ def plan(
     Raises:
         InputError: a file cannot be read, an intent has errors, current and target cannot be one fabric, or an option
             does not apply to it.
-        NoPlan: a simulation between steps has a finding of its own, a step exceeds the limits, a patch is refused, or
-            jobs of a subnet would find another P_Key than theirs.
+        NoPlan: the target has a danger, or a simulation between steps a finding, that is not there before; a step
+            exceeds the limits, a patch is refused, or jobs of a subnet would find another P_Key than theirs.
     """
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.inputs import change_of
@@ -294,7 +294,7 @@ def _running_document(config_db: str | PathLike[str]) -> Document:
 
 
 def _require_order(config_db: str, intent: str) -> None:
-    """Refuse an intent as first argument of ``diff``, or a ``config_db.json`` as second: they may be swapped.
+    """Refuse an intent as first argument of ``diff``, or a JSON file as second: they may be swapped.
 
     Raises:
         InputError: an intent comes first, or a configuration second.

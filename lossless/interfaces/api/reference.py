@@ -1,4 +1,4 @@
-"""Reference: schemas and keys of intents and of ``lossless.toml``, rules, formats and hardware profiles.
+"""Reference: schemas of intents, settings and JSON output, keys of intents, rules, formats and hardware profiles.
 
 A key is described by its path: that of a value in an intent, with an index for an item of a list. Without a known
 ``transport``, keys are those of any intent. A rule has its requirement and its reason, and words that select it; a
@@ -253,7 +253,7 @@ class IntentValues(NamedTuple):
 
 
 def intent_key(path: Path, transport: str | None = None) -> IntentKey | None:
-    """Return the schema's description of the key at a path; for a name that the user chose, that of the key above it.
+    """Return the schema's description of the key at a path; for a chosen name or a list item, that of the key above it.
 
     Returns None if there is no such key.
     """

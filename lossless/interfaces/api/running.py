@@ -48,7 +48,7 @@ class CapturedState(NamedTuple):
         return {**self.before.documents, **self.now.documents}
 
     def devices(self, intended: Intended, options: Options) -> tuple[RunningDevice, ...]:
-        """Return the captured devices, each with its configuration, its part of the intent and its earlier capture."""
+        """Return the captured devices, each with its configuration, intent and earlier capture, if there are any."""
         from lossless.checks.lint.running import running_devices
         from lossless.formats.inputs.devices import DeviceReader
 

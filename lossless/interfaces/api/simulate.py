@@ -90,7 +90,7 @@ def simulate(
 def _without_model(
     path: str | PathLike[str], options: Options, ask: SimulationRequest | None
 ) -> SimulationResult | None:
-    """Return the load of an intent whose switches the model does not have, a subnet's or a cloud's; None for others."""
+    """Return the result of an intent whose switches the model lacks, a subnet's or a cloud's; None for others."""
     from lossless.analysis.buffers.verdict import FabricVerdict
     from lossless.analysis.simulation.study.answer import SimulationResult, why_not
     from lossless.formats.inputs.intents import CLOUD_SWITCHES, declaration_of, is_intent

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class TraceResult(NamedTuple):
-    """A trace, and the documents that its findings point into, by file name.
+    """A trace, and the documents of its files and captures, by file name.
 
     ``configurations_beside`` are files of devices that lie in the folder of the intent and are not followed.
     ``problems`` are those of the captures: unreadable, missing, or not comparable.

@@ -64,8 +64,8 @@ def tune(
     ``executor``, ``cluster`` and ``waiting`` are as for :func:`lossless.api.sweep`.
 
     Raises:
-        InputError: there is not exactly one intent, or it cannot be read.
-        ScenarioError: nothing can be tuned, a workload takes too long, or numba is missing.
+        InputError: there is not exactly one intent, it is invalid, or it has no Ethernet switches of its own.
+        ScenarioError: no such class or workload, nothing can be tuned, a workload takes too long, or numba is missing.
         QuantityError, ProgramError: as for :func:`lossless.api.sweep`.
         LosslessError: optuna or dask.distributed is missing.
     """
@@ -95,8 +95,8 @@ def tuned_intent(path: str | PathLike[str], ask: TuneAsk, options: Options) -> T
     """Return the intent at a path with its tuning request, profiles and checks.
 
     Raises:
-        InputError: there is not exactly one intent, or it cannot be read.
-        ScenarioError: it has nothing that can be tuned.
+        InputError: there is not exactly one intent, it is invalid, or it has no Ethernet switches of its own.
+        ScenarioError: no such class or workload, or nothing can be tuned.
     """
     from lossless.checks.thresholds.tuned_intent import TunedIntent
     from lossless.formats.inputs.fabrics import intent_at
@@ -167,7 +167,7 @@ def state_thresholds(
     """Return the text of the intent at a path with a setting of a class's thresholds; every other byte of it stays.
 
     Raises:
-        InputError: there is not exactly one intent, or its switches cannot hold the setting.
+        InputError: there is not exactly one intent, it is invalid, or it cannot state the setting.
     """
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.formats.intent.class_changes import stated_setting
@@ -181,7 +181,7 @@ def write_thresholds(
     """Write a setting of a class's thresholds into the intent at a path, as :func:`state_thresholds` states it.
 
     Raises:
-        InputError: there is not exactly one intent, or its switches cannot hold the setting.
+        InputError: there is not exactly one intent, it is invalid, or it cannot state the setting.
         LosslessError: it has changed meanwhile, or cannot be written.
     """
     from lossless.ground.documents.atomic import rewrite
