@@ -1,4 +1,4 @@
-"""The command line: modules of commands, each imported only when a command of it is called.
+"""The command line: modules of commands, each imported only when it is needed.
 
 No other package writes to the terminal.
 """
@@ -18,9 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     That is 0 clean, 1 findings (of lint: errors, or as ``--fail-on`` says), 2 failed, 130 interrupted, 141 output pipe
-    closed. Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
-    walking over modules that live as long as the process, which costs as much as starting Python. Plugins of
-    pydantic that other packages install are left out: they must not see the inputs read here.
+    closed. Without ``argv`` the arguments of the process are taken, and its garbage collector is kept from walking
+    over modules that live as long as the process, which costs as much as starting Python. Plugins of pydantic that
+    other packages install are left out then: they must not see the inputs read here.
     """
     import gc
     import os

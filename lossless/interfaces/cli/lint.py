@@ -147,7 +147,7 @@ def _announce() -> None:
 
 
 def exit_code(report: Report, fail_on: str) -> int:
-    """Return 2 where a file could not be read, 1 where a finding is severe enough or a patch is refused, else 0.
+    """Return 2 for a problem in the input, 1 where a finding is severe enough or a patch is refused, else 0.
 
     A refused patch counts unless ``fail_on`` is ``never``.
     """

@@ -88,7 +88,7 @@ def profiles_command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
 
 
 def overview(hardware: Hardware) -> Iterator[str]:
-    """Yield the hardware profiles by kind, a line for each product below the heading of its kind."""
+    """Yield the hardware profiles by kind, a row for each product below the heading of its kind."""
     yield "switches"
     yield laid_out([(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in hardware.switches])
     yield ""
@@ -117,7 +117,7 @@ def laid_out(rows: Sequence[Sequence[str]]) -> str:
 
 
 def infiniband_overview(hardware: Hardware) -> Iterator[str]:
-    """Yield the InfiniBand switches and adapters, a line for each below two headings."""
+    """Yield the InfiniBand switches and adapters, a row for each below two headings."""
     switches = hardware.infiniband_switches
     yield ""
     yield "InfiniBand switches"

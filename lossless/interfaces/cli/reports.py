@@ -135,7 +135,7 @@ def write_report(
 
 
 def _report_as(report: Report, form: str, failing: tuple[Severity, ...]) -> str:
-    """Return a report in a form that programs read; notices of omitted findings are printed on standard error."""
+    """Return a report in a form other than text; notices of omitted findings are printed on standard error."""
     from lossless.interfaces.api.lint import report_as
 
     return _told(form, report_as(report, cast("ReportForm", form), failing))
@@ -144,7 +144,7 @@ def _report_as(report: Report, form: str, failing: tuple[Severity, ...]) -> str:
 def _write_files(
     report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
 ) -> bool:
-    """Write the requested files, all or none; report why if they cannot be written."""
+    """Write the requested files, all or none; report the reason if they cannot be written."""
     from lossless.ground.basics.errors import RenderError
     from lossless.ground.documents.atomic import write_all
 

@@ -1,6 +1,7 @@
 """Writes to stdout and stderr, as no other module does, and reports failures of these streams.
 
-All text but progress bars goes through :func:`lossless.ground.basics.foreign_text.gated`, also the output of libraries.
+Text goes through :func:`lossless.ground.basics.foreign_text.gated`, also the output of libraries; progress bars, the
+clearing of the screen and the messages of the language server do not.
 
 Where ``--format`` asks for a form that programs read, stdout has one document or nothing: all other output of a command
 or a library goes to stderr (:func:`expect_document`).

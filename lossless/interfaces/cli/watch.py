@@ -73,7 +73,7 @@ def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
 
 
 def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
-    """Print the changes of a fix as a unified diff; return 2 for an unreadable file, 1 for any change, else 0."""
+    """Print the changes of a fix as a unified diff; return 2 for a problem in the input, 1 for any change, else 0."""
     from difflib import unified_diff
 
     from lossless import api

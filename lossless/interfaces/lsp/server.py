@@ -337,7 +337,7 @@ async def _complete(server: Server, params: types.CompletionParams) -> list[type
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Return the fixes of diagnostics in a range; for ``source.fixAll`` one action with all safe fixes of the text."""
+    """Return the fixes of diagnostics in a range; for ``source.fixAll`` one action with the safe fixes of the text."""
     diagnosis = await server.settled(params.text_document.uri)
     if diagnosis is None:
         return []

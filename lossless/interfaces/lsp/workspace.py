@@ -148,7 +148,7 @@ def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
 
 
 def fix_all(file: str, group: LintGroup, options: Options) -> Texts:
-    """Return the text of a file before and after all safe fixes that change no other file; empty without any."""
+    """Return the text of a file before and after the safe fixes that change no other file; empty without any."""
 
     def only_here(finding: Finding) -> bool:
         return all(edit.origin.file == file for edit in finding.fix)

@@ -162,7 +162,7 @@ def require_plain(reporting: ReportOptions) -> None:
 # --- reports ---
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
-"""Formats of the report of findings; ``text``, the default, is for people, the others are for programs."""
+"""Formats of the report of findings; ``text`` is the default."""
 
 
 class ReportOptions(NamedTuple):

@@ -1,7 +1,6 @@
 """Options for quantities with units, simulated traffic, and the cluster that simulates settings.
 
-Quantities of a link must be within its possible range. The bounds catch a wrong unit: 40 km in place of 40 m is
-a possible link, 40,000 km is not.
+Bounds of cables, frames and delays catch a wrong unit: 40 km in place of 40 m is a possible link, 40,000 km is not.
 """
 
 from __future__ import annotations
@@ -239,7 +238,7 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
 
 
 def seed_limits(seeds: int | None) -> Limits:
-    """Return the limits of simulations for ``--seeds``: without that option a report keeps to its budget of events."""
+    """Return the limits of simulations for ``--seeds``; with that option a report has no budget of events."""
     return Limits() if seeds is None else Limits(seeds=seeds, budget=None)
 
 

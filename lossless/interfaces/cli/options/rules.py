@@ -1,4 +1,4 @@
-"""The options that choose rules, and the configuration and baseline that apply."""
+"""The options that choose rules, the configuration, the baseline and the files to leave out."""
 
 from __future__ import annotations
 
