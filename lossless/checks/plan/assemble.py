@@ -79,10 +79,10 @@ _APART = (
 class PlanLimits(NamedTuple):
     """Limits of a plan.
 
-    ``ports_down`` is the number of ports that may be down at the same time, None: drained switches change one by one.
-    ``step_s`` is the longest time of a step in seconds, None: unlimited. ``drain_s`` and ``link_up_s`` are the declared
-    times to drain a switch and to bring a port up again. ``simulated``: traffic simulations have to be safe between
-    steps too.
+    ``ports_down`` is the number of ports that may be down at the same time, None: drained switches and hosts change one
+    by one. ``step_s`` is the longest time of a step in seconds, None: unlimited. ``drain_s`` and ``link_up_s`` are the
+    declared times to drain a switch and to bring a port up again. ``simulated``: traffic simulations have to be safe
+    between steps too.
     """
 
     ports_down: int | None = None
@@ -93,7 +93,7 @@ class PlanLimits(NamedTuple):
 
 
 class NoPlan(LosslessError):  # noqa: N818
-    """A step of the safe order is refused or exceeds the limits; the lines have the reasons."""
+    """A change for which there is no plan within the limits; the lines have the reasons."""
 
 
 def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:

@@ -1,8 +1,8 @@
 """The change to plan, the configurations of switches on the way, and how units are brought onto a switch.
 
-A change has kinds of switches and hosts, the links between them, and steps. Each configuration that a switch can have
-on the way is read and evaluated once. Units are brought in by a patch that the updater permits, by rows written
-beside it, by a reload, by hand, or by a session of a system other than SONiC.
+A change has kinds of switches and hosts, and the links between them; its steps bring units onto switches. Each
+configuration that a switch can have on the way is read and evaluated once. Units are brought in by a patch that the
+updater permits, by rows written beside it, by a reload, by hand, or by a session of a system other than SONiC.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ class FabricChange(NamedTuple):
 
     @property
     def dscps(self) -> frozenset[int]:
-        """The DSCPs that are lossless or sent on either side; the rest share units."""
+        """The DSCPs that jobs send now, and those of lossless classes of the target; the rest share units."""
         return self.sent | self.wanted | self.lossless
 
 
@@ -468,7 +468,7 @@ class States:
         return self._verdicts[key]
 
     def of_batch(self, kind: int, before: Done, batch: Sequence[int]) -> Iterator[State]:
-        """Yield every state during a batch, for any order of the updater, and the state after it.
+        """Yield the states during a batch, for any order of the updater, and the state after it.
 
         Rows without references come before the rows that refer to them: SONiC's models do not let the updater do
         otherwise. The behavior of a switch during a session is unknown: a session has no states on its way.

@@ -84,7 +84,7 @@ class DeviceVerdict(NamedTuple):
 
 
 class Evaluator:
-    """The evaluation of states of a fabric; ``states`` counts switches, links and hosts evaluated so far."""
+    """The evaluation of states of a fabric; ``states`` counts those of switches, links and hosts so far."""
 
     def __init__(self, find_hardware: FindHardware) -> None:
         self.states = 0

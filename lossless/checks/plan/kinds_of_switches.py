@@ -1,4 +1,4 @@
-"""Kinds of switches of a change: their running and target configurations, and the manual work on them.
+"""Kinds of switches of a change: their running and target configurations, cables and port names.
 
 Switches of systems other than SONiC get their target by a session.
 """

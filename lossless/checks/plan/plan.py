@@ -89,7 +89,7 @@ def step_title(change: FabricChange, step: Step) -> str | None:
 
 
 def leaves_no_trace(step: PlanStep) -> bool:
-    """Return whether no device shows that a step is complete: it has manual work other than a drain."""
+    """Return whether no device shows that a step is complete: it has sessions, or manual work other than a drain."""
     told = {batch.how for group in step.switches for batch in group.batches}
     if step.kind != "change" or not told.isdisjoint({"by hand", "session"}):
         return True

@@ -146,7 +146,7 @@ class Search:
         return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])
 
     def phase(self, host: int, stage: int) -> int:
-        """Return whether a stage is before (-1), at (0) or after (1) the first one that sends the target's DSCPs."""
+        """Return -1, 0 or 1 for a stage before, at or after the first that sends the target's DSCPs; 0 if none does."""
         first = next((n for n, each in enumerate(self.change.hosts[host].stages) if each.sends), stage)
         return (stage > first) - (stage < first)
 

@@ -6,11 +6,11 @@ unit: an entry of the DSCP map for each DSCP that jobs send or will send, all ot
 the watchdog, the other maps, cable lengths, adaptive routing. So a switch can accept a new DSCP in one session and drop
 the old one in a later one.
 
-Of CONFIG_DB a unit is the rows of a port, which is down meanwhile, or the content of one shared row. The config
-updater takes a port down while it changes its rows, and does all of them in one down time (the sorter's recorded
-moves, sonic-utilities generic_config_updater/patch_sorter.py @691b1bb): such rows are one unit. Entries of a map are
-units of their own, because a DSCP may have to be accepted before another one goes. Of other tables the rows that
-come, go or change are one unit each; the order in which the updater writes them is not known, so a unit can be done
+Of CONFIG_DB the rows of all ports are one unit. The config updater takes a port down while it changes its rows, and
+does all of them in one down time (the sorter's recorded moves, sonic-utilities generic_config_updater/patch_sorter.py
+@691b1bb). Entries of a map are units of their own, because a DSCP may have to be accepted before another one goes;
+those of DSCPs that jobs do not send share one. Of another table the rows that come, those that go and those that
+change are one unit each; the order in which the updater writes them is not known, so a unit can be done
 in part. Fields replaced in one row are one move of the updater, and one write (recorded: WRED thresholds, weights of
 a scheduler).
 """
