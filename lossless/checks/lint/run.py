@@ -188,8 +188,8 @@ class Settings(NamedTuple):
 class Report(NamedTuple):
     """The result of a lint run, or of a part of one; ``documents`` by file name, to show excerpts.
 
-    ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, and are
-    present because a finding points into them: configurations and baselines. ``excluded`` are files
+    ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, such as
+    configurations and baselines that a finding points into. ``excluded`` are files
     that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
     ports that carry none, by their configuration, their host's or lossless.toml. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings

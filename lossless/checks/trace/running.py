@@ -76,7 +76,7 @@ def trace(
     rewrites: DscpRewrites | None = None,
     running: RunningTrace | None = None,
 ) -> Trace:
-    """Return the hops of a packet from ``source`` to ``target``, each a host or a port of a switch.
+    """Return the trace of a packet from ``source`` to ``target``, each a host or a port of a switch.
 
     ``via`` names a switch that the path must cross. ``findings`` are those of the rules on the fabric, and
     ``rewrites`` the maps by which egress ports rewrite the DSCP. ``running`` are the captures of devices:
@@ -392,7 +392,7 @@ def _stage(
 
 
 def _met(hop: TraceHop, stage: StageName) -> tuple[tuple[str, str], ...]:
-    """Return the ports of a stage, each with the packet's priority, group or queue there as text, "" without one."""
+    """Return the ports of a stage, each with the packet's priority, group or queue there as text, "" if it has none."""
     stages, ingress, egress = hop.stages, hop.ingress.port, hop.egress.port
     if stage == "priority_group":
         return ((ingress, str(stages.priority_group.lookup.target)),)
