@@ -93,7 +93,7 @@ def files_of_fabric(
     *,
     telemetry: bool = False,
 ) -> tuple[tuple[PlannedFile, ...], tuple[UpdatePlan, ...]]:
-    """Return the files of a fabric that :func:`render_fabric` writes, and the update plans, in one process.
+    """Return the files that :func:`render_fabric` writes, except the manifest, and the update plans, in one process.
 
     Raises:
         InputError: a base cannot be read.

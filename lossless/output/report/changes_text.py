@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         errors: list[str]
 
     class DriftTotals(TypedDict):
-        """How many switches and rows differ, and how they are updated."""
+        """Counts of a comparison: switches, differing rows, and updates by kind."""
 
         compared: int
         drifted: int

@@ -1,4 +1,4 @@
-"""Lays out the text of all reports in the columns of the terminal: paragraphs, facts and tables.
+"""Lays out the text of reports in the columns of the terminal: paragraphs, facts and tables.
 
 A style has the colors, the width and the level of detail of a text report.
 """

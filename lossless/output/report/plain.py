@@ -63,7 +63,7 @@ _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean", typ
 def json_schema(kind: Any) -> Schema:
     """Return the JSON Schema of the data that :func:`plain` makes of a type, with the schema of each record once.
 
-    An object has no other keys than those of its record.
+    The object of a record has no other keys than its fields.
 
     Raises:
         TypeError: JSON has no value for something in it.

@@ -1,8 +1,8 @@
 """A plan as ``plan.md`` for a change ticket, as text, and as a picture.
 
 ``plan.md`` has commands, checks, and the rollback from every step. The text has the number of steps, each with its
-changes, interruptions and manual work. The picture has a lane for each group of devices and one for jobs, a column
-for each step.
+changes, interruptions and manual work. The picture has a lane for each group of devices and one for
+manual work, a column for each step.
 """
 
 from __future__ import annotations

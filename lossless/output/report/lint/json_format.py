@@ -122,7 +122,7 @@ if TYPE_CHECKING:
         help: str
 
     class RefusalData(TypedDict):
-        """An operation of a patch that the updater refuses, or a row that it leaves as it is."""
+        """A change that the updater refuses, or that orchagent does not apply."""
 
         op: str
         object: str

@@ -41,7 +41,7 @@ _HEAD = ("severity", "rule", "where", "what")
 
 
 def markdown_text(report: Report, context: RunContext) -> ReportText:
-    """Return the findings as tables: the added and removed ones if a change is compared, else all."""
+    """Return the findings as tables of at most MOST_ROWS rows: the added and removed ones if a change is compared."""
     change = context.change
     shown = _FindingRows(FileNames(context.folder, context.root))
     parts = [f"### lossless: {_counts(report, change)}", *_problems(report, shown)]

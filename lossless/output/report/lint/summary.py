@@ -1,4 +1,4 @@
-"""The counts at the end of every report, the context of a run for reports to programs, and statistics of rules.
+"""The counts at the end of a report, the context of a run for reports to programs, and statistics of rules.
 
 The context has the folders of the run and the help of its rules. Statistics count the findings of each rule: where to
 begin with a repository that was never linted.

@@ -138,7 +138,7 @@ def run_data(run: RunVerdict) -> RunData:
 
 
 def carried_data(load: Load | CalculatedLoad | MissingInput) -> LoadData:
-    """Return whether a permutation is carried, or why that is unknown."""
+    """Return the verdict on the load of a permutation as plain data, or the reason why it is unknown."""
     if isinstance(load, MissingInput):
         return {"verdict": NOT_COMPUTED, "reason": load.reason}
     return {"verdict": load.verdict, **plain(load), "causes": list(load.causes)}

@@ -5,8 +5,9 @@ the same fabric gives the same bytes. Colors, dashes and fonts are those of
 :mod:`lossless.output.report.drawing`.
 
 Lines run between boxes, and have places where a label may be. A label is on its own line, clear of every other line,
-box, title and label. Either all lines of several links of a tier have their number or none: if one number has no such
-place, boxes give the numbers of the tier. Other labels without a place are in the legend.
+box, title and label. Either all lines of several links of a tier have their number or none, except those that close a
+ring: if one number has no such place, boxes give the numbers of the tier. Other labels without a place are in the
+legend.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ def _link_label(label: LinkLabel) -> Iterator[str]:
 
 
 def _box_text(x: float, y: float, text: str, box_w: float, number: int) -> str:
-    """Return a line in a box, the first of them in bold; a cut line is complete in the tooltip."""
+    """Return a line in a box, the first of them in bold; the tooltip has the whole name."""
     size = SMALL_PX if number else TEXT_PX
     short = shortened(text, size, box_w - 8, bold=not number)
     look = f"font-size='{SMALL_PX}'" if number else "font-weight='bold'"

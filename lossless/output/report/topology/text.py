@@ -208,7 +208,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def recabling_data(plan: RecablingPlan) -> RecablingData:
-    """Return the devices and links that stay, and those that change, between two intents as plain data."""
+    """Return the numbers of devices and links that stay between two intents, and the changes, as plain data."""
     return {
         "stays": plan.stays,
         "devices": {
