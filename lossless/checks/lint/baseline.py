@@ -312,7 +312,7 @@ class RunCoverage(NamedTuple):
     simulated: bool
 
     def is_whole(self, folder: str) -> bool:
-        """Return whether every file below a folder was checked, all together."""
+        """Return whether a folder was checked whole."""
         return any(folder == whole or folder.startswith(os.path.join(whole, "")) for whole in self.folders)
 
     def ran_all(self, codes: Codes, file: str) -> bool:

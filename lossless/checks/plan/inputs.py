@@ -249,7 +249,7 @@ def _fingerprint(document: Document) -> str:
 
 
 def _views(running: InService, kinds: Sequence[PlannedKind], profile_dirs: Sequence[Folder]) -> list[View]:
-    """Return the switch in service of each kind, as it was read; none for those of an intent."""
+    """Return a view of the switch in service of each kind; none for those of an intent."""
     if running.fabric is not None:
         return []
     find = hardware_finder(profile_dirs)

@@ -45,7 +45,7 @@ class TraceFinding(NamedTuple):
 
 
 class TraceCounter(NamedTuple):
-    """A captured counter of the packet's class at one hop or host.
+    """A counter that a trace shows at one hop or host.
 
     ``name`` is that of :class:`lossless.model.fabric.state.StateReading`. It is of a ``kind`` (``pg``,
     ``queue``, ``priority``; empty for a whole device) with a ``number``, of a ``port`` of a switch, or of a NIC, empty

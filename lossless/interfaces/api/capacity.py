@@ -197,8 +197,7 @@ def headroom_of_ports(
     """Return the configured headroom of ports, and that required by each method, as far as they are known.
 
     ``path`` has an intent or configurations. ``ports`` are names such as ``leaf1:Ethernet0``, on a single device
-    ``Ethernet0``. Without names, each kind of
-    lossless port is reported.
+    ``Ethernet0``. Without names, each kind of lossless port is reported.
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is none.

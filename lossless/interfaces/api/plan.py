@@ -233,8 +233,8 @@ def diff(
 ) -> Drift:
     """Compare the running configuration of one switch with the settings that render writes for it from an intent.
 
-    ``device`` names the switch of the intent; left out, it is the file's own hostname, or its folder's name where the
-    file has none. With errors in the intent nothing is compared: they are in the report.
+    ``device`` names the switch of the intent; left out, it is the file's own hostname, or the name of its folder or
+    file where it has none. With errors in the intent nothing is compared: they are in the report.
 
     Raises:
         InputError: the file or the intent cannot be read, the intent declares a subnet or has no such switch, or
@@ -261,9 +261,9 @@ def diff_fabric(
 ) -> FabricDrift:
     """Compare the configurations at some paths, files or folders, each with its switch of an intent.
 
-    The switch is the one with the file's hostname, for a file without one that named like its folder. ``progress`` is
-    called with the number of compared switches and their total. With errors in the intent nothing is compared: they are
-    in the report.
+    The switch is the one with the file's hostname, for a file without one that named like its folder or file.
+    ``progress`` is called with the number of compared switches and their total. With errors in the intent nothing is
+    compared: they are in the report.
 
     Raises:
         InputError: the intent cannot be read, or declares a subnet. A problem with a single configuration is in

@@ -128,7 +128,10 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Start the clock for None; after the first setting print the time to expect for ``settings`` at most."""
+        """Start the clock for None; after the first setting print the time to expect for ``settings`` at most.
+
+        With ``quiet`` nothing is printed.
+        """
         if settings is None:
             self._started_s = monotonic()
             return

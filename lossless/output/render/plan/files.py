@@ -600,7 +600,7 @@ def _lines(commands: tuple[str, ...]) -> str:
 
 
 def _steps(session: PlannedSession, prefix: str, name: str) -> Iterator[str]:
-    """Yield the commands to run on a switch, in order."""
+    """Yield the lines of session.txt: the commands to run on a switch, in order, and notes."""
     for part, heading in _HEADINGS.items():
         yield f"{heading}:"
         for command in session.runs[part]:
