@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         errors: list[str]
 
     class DriftTotals(TypedDict):
-        """Counts of a comparison: switches, differing rows, and updates by kind."""
+        """Counts of a comparison: switches, differing rows, updates by kind, and errors."""
 
         compared: int
         drifted: int

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
         elsewhere: int
 
     class OutcomeData(TypedDict):
-        """Whether the lossless chain is broken, and how many findings there are."""
+        """The outcome of a trace: whether the lossless chain is broken, and the number of findings."""
 
         version: Literal[1]
         broken: bool

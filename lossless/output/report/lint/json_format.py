@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         message: str
 
     class PositionData(TypedDict):
-        """Where a value begins and ends, in lines and code points from 1."""
+        """The span of a value, in lines and code points from 1."""
 
         line: int | None
         column: int | None

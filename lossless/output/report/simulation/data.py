@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     RunData = Annotated[Data, RunVerdict, ("causes",)]
 
     class ReasonData(TypedDict):
-        """Why there is no figure."""
+        """The reason why there is no figure."""
 
         verdict: str
         reason: str
 
     class CarriedData(TypedDict):
-        """Whether a permutation is carried, and the costs that lower its flow rates."""
+        """The verdict on a permutation, and the costs that lower its flow rates."""
 
         verdict: str
         causes: list[str]

@@ -78,18 +78,18 @@ if TYPE_CHECKING:
         change: str
 
     class ObjectionData(TypedDict):
-        """Why a setting was not chosen."""
+        """The reason why a setting was not chosen."""
 
         reason: str
 
     class MarginData(PlaceData):
-        """The margin of Kmax at a kind of port."""
+        """The Xoff and the margin of Kmax at a kind of port."""
 
         xoff_bytes: int | None
         kmax_margin_bytes: int | None
 
     class ChosenData(TypedDict):
-        """Why a setting was chosen, and what small changes of it do."""
+        """The chosen setting: the reasons, and the effects of small changes."""
 
         place: int | None
         near: list[Annotated[Data, ChangeData, KpiData]]
