@@ -239,7 +239,7 @@ class PlannedFile(NamedTuple):
 class UpdatePlan(NamedTuple):
     """The update that brings a running switch to the rendered configuration: nothing, a patch, or a reload.
 
-    ``ports_down`` are the ports that a patch takes down. ``why`` names the rows that need a reload.
+    ``ports_down`` are the ports that a patch takes down. ``why`` are the reasons for a reload, with rows.
     ``harms`` lists effects of a patch on lossless traffic.
     """
 
@@ -404,7 +404,7 @@ def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, A
 
 
 def change_of(switch: Switch, there: Update) -> UpdatePlan:
-    """Return the update plan of a switch: nothing, a patch, or a reload with the rows that need it."""
+    """Return the update plan of a switch: nothing, a patch, or a reload with its reasons."""
     if not there.operations:
         return UpdatePlan(switch.name, "nothing")
     if there.refusals:
@@ -413,7 +413,7 @@ def change_of(switch: Switch, there: Update) -> UpdatePlan:
 
 
 def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
-    """Yield a line for each reason why the config updater refuses changes, with the rows that it holds for."""
+    """Yield a line for each reason why the config updater refuses changes, with the first rows that it holds for."""
     rows: dict[str, dict[str, None]] = {}
     for refusal in refusals:
         rows.setdefault(refusal.why, {})["|".join(refusal.path)] = None

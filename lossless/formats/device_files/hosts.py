@@ -141,7 +141,7 @@ def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
 
 
 def job_notes(fabric: Fabric) -> tuple[str, ...]:
-    """Return a note for each NIC product that NVIDIA's NIC operator does not set."""
+    """Return a note for each NIC that NVIDIA's NIC operator does not set; none where the fabric does not use it."""
     from lossless.formats.hosts.from_model.scripts import unconfigured
 
     return tuple(

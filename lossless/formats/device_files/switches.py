@@ -106,9 +106,9 @@ def contents(switch: Switch, base: Document | None) -> tuple[dict[str, Any], dic
 
 
 def switch_file(switch: Switch, base: Document | None) -> PlannedFile:
-    """Return the file of a SONiC switch: ``config_db.json`` on a base, or ``qos.json`` with the owned tables alone.
+    """Return the file of a SONiC switch: ``config_db.json`` on a base, or ``qos.json`` with the rendered tables alone.
 
-    Of another system it is the first file.
+    Of one ASIC it has the number in its name; of another system it is the first file.
 
     Raises:
         RenderError: as :func:`switch_files`.

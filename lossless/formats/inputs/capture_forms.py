@@ -42,7 +42,7 @@ _NAMELESS = "another output of {} that names no interface: write ==> and the com
 
 
 def declared_by(source: str) -> Any:
-    """Return the module ``forms`` of a source of captures: FORMS, the most particular first, and COMMANDS."""
+    """Return the module ``forms`` of a source: FORMS, the most particular first; COMMANDS where texts have sections."""
     return import_module(f"lossless.formats.{PACKAGES[source]}.forms")
 
 
@@ -85,7 +85,7 @@ def _marked(capture: StateCapture, printed: PrintedJson) -> StateCapture:
 
 
 def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
-    """Yield captures of the sections of known forms, if one begins near the start; those of hosts have their time."""
+    """Yield captures of the sections of known forms, if one begins near the start; a host's with its time if any."""
     package = declared_by(source)
     forms = _in(package.FORMS, "section")
     if not forms:
@@ -120,7 +120,7 @@ def _form(section: PrintedSection, forms: Iterable[CaptureForm]) -> CaptureForm 
 
 
 def _taken_at(text: str) -> int | None:
-    """Return the time of a capture in its text, in seconds since 1970: ``# taken`` in one of its first lines."""
+    """Return the time of a capture in seconds since 1970, by ``# taken`` in one of its first lines; None without it."""
     match = _TAKEN.search(text[:_SEARCHED])
     return int(match[1]) if match and text.count("\n", 0, match.start()) < _HEADER_LINES else None
 

@@ -41,7 +41,7 @@ _UNKNOWN = "no capture that is read here: neither a database, nor the output of 
 
 
 class CaptureDocument:
-    """A file of captures as a report shows it: places are lines of a text, or keys of JSON."""
+    """A file of captures as a report shows it: places are lines of a text, or keys of JSON or YAML."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -54,11 +54,11 @@ class CaptureDocument:
         self._documents = configurations
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
-        """Return the span in the file of each path: of the line whose number is in its first two keys, else of JSON."""
+        """Return the span of each path: of the line whose number is in its first two keys, else of its key."""
         return {path: self._span(path, mark) for path in paths}
 
     def exists(self, path: Path) -> bool:
-        """Return whether a path is in the file: a line of the text, or a key of JSON."""
+        """Return whether a path is in the file: a line of the text, or a key of JSON or YAML."""
         line = next((part for part in path[:2] if isinstance(part, int)), None)
         if line is not None:
             return 0 < line <= len(self._lines)
@@ -168,7 +168,7 @@ def _read_text(text: str, file: str) -> _ReadFile | None:
 
 
 def _of_namespace(captures: Sequence[StateCapture], file: str) -> tuple[StateCapture, ...]:
-    """Return captures with the namespace in the name of their file, if their readings have none."""
+    """Return captures whose readings without a namespace have that in the name of their file or its folder, if any."""
     namespace = namespace_by_name(file)
     if namespace is None:
         return tuple(captures)
@@ -209,7 +209,7 @@ def _configurations(text: str, file: str, captures: Sequence[StateCapture]) -> M
 
 
 def _namespace(document: Document) -> str | None:
-    """Return the ASIC namespace of a configuration: of its section, its own, or in the file's name; None for a host."""
+    """Return the ASIC namespace of a configuration, by its section, its metadata or its file; None without any."""
     section = str(next(iter(document.part.layout.root), "")) if document.part else ""
     if section == HOST:
         return None
@@ -340,7 +340,7 @@ def _is_dump(folder: str, files: Sequence[str]) -> bool:
 
 
 def _of_dump(files: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Yield the files of databases in a dump, which are expected, and of command outputs; of each the last."""
+    """Yield the files in a dump that are read: of databases, which are expected, and of outputs; of each the last."""
     last: dict[tuple[str, ...], tuple[str, bool]] = {}
     for name in sorted(files):
         if match := _DATABASE.fullmatch(name):

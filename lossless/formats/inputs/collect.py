@@ -41,9 +41,9 @@ class Candidate(NamedTuple):
 class FoundFiles(Record):
     """The files at the paths of a run that may be inputs, each once even if it is reached by several names.
 
-    ``problems`` are folders that cannot be read, ``others`` files with names that inputs never have, ``excluded`` files
-    that the user left out. A link that leads outside of the searched folder, its repository and the other paths is a
-    problem too.
+    ``problems`` are folders that cannot be read, ``others`` files in folders without the suffix of an input,
+    ``excluded`` files that the user left out. A link that leads outside of the searched folder, its repository and the
+    other paths is a problem too.
     """
 
     candidates: tuple[Candidate, ...]
@@ -78,7 +78,7 @@ def collect(
 def gather(
     paths: Sequence[str | os.PathLike[str]], *, lenient: bool = False, excludes: Excludes | None = None
 ) -> Inputs:
-    """Return the documents, host facts and problems of all files at paths; see :func:`collect`."""
+    """Return the documents, host facts and problems of the files at paths; see :func:`collect`."""
     found = search(paths, lenient=lenient, excludes=excludes)
     return merged([Inputs(problems=found.problems), *map(read, found.candidates)])
 
@@ -234,7 +234,7 @@ def _unknown(text: str) -> str:
 
 
 def _is_rendered(text: str, file: str) -> bool:
-    """Return whether a file is in a tree that this program rendered: a host's intended configuration, not its state."""
+    """Return whether a file that names this program as its renderer is in a rendered tree: intended, not deployed."""
     if not text.startswith("# Rendered by lossless"):
         return False
     from lossless.formats.inputs.skipped import is_in_rendered_tree
@@ -348,7 +348,7 @@ def _beside_host(document: Document) -> Document:
 
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
-    """Yield the files below a folder, those known to git where it is in a repository. Links to folders are not entered.
+    """Yield the files below a folder, those known to git where git lists them. Links to folders are not entered.
 
     Folders that cannot be read are added to ``problems``.
     """

@@ -49,7 +49,7 @@ class DeviceReader:
 
 
 _PARTIAL = "qos.json"
-"""The name of a rendered file of a switch without a base: the tables that render owns, without a hostname."""
+"""The name of the rendered file of a switch without a base: the rendered tables alone, without a hostname."""
 
 
 def tables_of(document: Document) -> Tables:
@@ -121,7 +121,7 @@ def hostname_of(running: Document) -> str:
 
 
 def name_in_intent(tables: Tables, name: str) -> str:
-    """Return the name of a device in an intent: ``name`` if its file has a hostname, else the name of its folder."""
+    """Return the name of a device in an intent: ``name`` if its file names the device, else the name of its folder."""
     row = tables.row("DEVICE_METADATA", "localhost")
     named = tables.device or (row is not None and "hostname" in row.fields)
     # Plain strings: pathlib costs a linter's start a third of an interpreter's.

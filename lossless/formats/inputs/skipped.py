@@ -41,7 +41,7 @@ OWN = frozenset({"lossless.toml", "lossless-baseline.json"})
 
 
 def why_skipped(file: str) -> SkippedFile:
-    """Return why a file is not checked, by its name and how it begins."""
+    """Return why a file is not checked, by its folder, its name and its beginning."""
     if is_in_rendered_tree(file):
         return SkippedFile(file, "rendered by lossless: what is to be, not what is")
     if not fits(file) and not file.lower().endswith(_TEXTS):
