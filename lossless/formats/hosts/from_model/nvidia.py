@@ -8,7 +8,7 @@
 * Whether queue pairs take packets out of order, and send lost packets alone again, are fields of the register
   ROCE_ACCL, which ``mlxreg`` sets, for queue pairs that are made later; a ``_field_select`` beside each says whether
   the firmware has it (Mellanox/mstflint tools_layouts/adb/prm/hca/ext/register_access_table.adb @b9d9e84).
-* ``ethtool --set-tunable`` reads ``pfc-prevention-tout`` as a number and knows no ``auto`` (ethtool.c, CMDL_U16
+* ``ethtool --set-tunable`` reads ``pfc-prevention-tout`` as a number and has no ``auto`` (ethtool.c, CMDL_U16
   of b717ed22d984); 0 switches it off (Linux mlx5/core/en_ethtool.c).
 """
 

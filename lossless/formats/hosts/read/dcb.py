@@ -272,7 +272,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
 
 
 def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
-    """Yield the DCQCN parameter in a firmware setting of the first port, taken for both ports; nothing for others."""
+    """Yield the DCQCN parameter or mask in a firmware setting of the first port, for both ports; none for others."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not (value.isascii() and value.isdecimal()):
@@ -301,7 +301,7 @@ _BARE_DCBX = frozenset({"host", "ieee", "cee", "static"})
 
 
 def speaks_of_hosts(data: Mapping[Any, Any]) -> bool:
-    """Return whether a document is a resource of NVIDIA's NIC operator, or has keys that tell output of ``dcb -j``."""
+    """Return whether a document is a resource of NVIDIA's NIC operator, or has keys of the output of ``dcb -j``."""
     if any(keys <= data.keys() for keys in _DCB):
         return True
     if data and data.keys() <= _BARE_DCBX and all(value is True for value in data.values()):

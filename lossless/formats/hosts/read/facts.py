@@ -168,7 +168,7 @@ def _is_environment(text: str) -> bool:
 def read_facts(text: str, file: str, *, is_script: bool = False) -> Facts:
     """Return the host facts in a text; parts that cannot be read become problems.
 
-    ``is_script`` reads it as a shell script: by what it sets.
+    ``is_script`` reads it as a shell script: by the settings that it makes.
     """
     lines = _lines(text)
     sections = (Section("script", "", lines),) if is_script else tuple(_sections(lines, text, file))

@@ -1,8 +1,8 @@
 """Reads the settings that a shell script makes on a host or for a job; of each the last one counts.
 
 Settings are those of ``mlnx_qos`` (Mellanox/mlnx-tools python/mlnx_qos @088fadb, options) and ``cma_roce_tos``, values
-written to files below ``/sys``, and variables of NCCL, UCX and MORI, also of ``mpirun -x``. They are weaker than what a
-host prints: a script may not have run.
+written to files below ``/sys``, and variables of NCCL, UCX, MORI and NVMe over RDMA, also of ``mpirun -x``. They are
+weaker than the settings that a host prints: a script may not have run.
 """
 
 from __future__ import annotations

@@ -116,7 +116,10 @@ def _without_pauses(
 
 
 class NicCounterName(NamedTuple):
-    """The common name of a NIC counter, its unit, and the part of the NIC that it counts: pairs of kind and number."""
+    """The common or printed name of a NIC counter, its unit, and the part of the NIC that it counts.
+
+    The part has pairs of kind and number.
+    """
 
     name: str
     unit: str

@@ -1,4 +1,4 @@
-"""Logs of jobs: NCCL, RCCL, UCX, and libfabric by way of aws-ofi-nccl: NICs, settings, and what failed.
+"""Logs of jobs: NCCL, RCCL, UCX, and libfabric by way of aws-ofi-nccl: NICs, settings, and failures.
 
 A job prints the lines of several libraries into one log, so one reader reads all of them. A message begins with the
 prefix of a process, with its host. A terminal, a mail or a pod's log breaks long lines: a line without such a prefix
@@ -181,9 +181,9 @@ def read(section: PrintedSection) -> StateItems:
 
     Equal NICs and settings of one host are yielded once. Readings of an event are identified by its number: of a
     failed completion ``wc_status`` and the other fields; of a failed call or connection ``failed_call``, ``errno``
-    (the number, else the text), and what else is known of ``next_state``, ``local_gid_index``, ``local_gid``,
+    (the number, else the text), and, if known, ``next_state``, ``local_gid_index``, ``local_gid``,
     ``remote_gid``; ``async_event``, the text of an event of the NIC; ``collnet_failed``, why SHARP is not used;
-    ``sharp_error``, what its library reports; ``peer_closed``, the peer that closed a connection;
+    ``sharp_error``, the error that its library reports; ``peer_closed``, the peer that closed a connection;
     ``collective_timeout``, the milliseconds after which PyTorch gave a collective up.
     """
     yield from once(_all(section))
@@ -233,7 +233,7 @@ _ADDRESS = re.compile(
 
 
 def _plain(section: PrintedSection, message: LogMessage, text: str) -> StateItems:
-    """Yield what a message says of the network in use, without failures."""
+    """Yield the NICs, network, settings, address and version that a message reports, without failures."""
     if match := _USING.search(text):
         yield from _nics(section, message, match[1])
     elif _NONE.search(text):
@@ -390,7 +390,7 @@ def _failed_call(message: LogMessage, text: str, event: int) -> StateItems:
 
 
 class _Failure(NamedTuple):
-    """A call that failed, the text that begins with its error or the number of it, and the peer if that is named."""
+    """A call that failed, the text or number of its error, and its peer, device and QP state if named."""
 
     call: str
     error: str | int
@@ -498,7 +498,7 @@ _COLLNET = re.compile(r"Cannot initialize CollNet, using point-to-point network 
 
 
 def _collective_network(message: LogMessage, text: str, event: int) -> StateItems:
-    """Yield why SHARP, or another network that reduces, is not used although a job asked for it."""
+    """Yield why SHARP, or another network that reduces, is not used although a job asked for it; errors of SHARP."""
     where: Identity = (("event", str(event)),)
     if match := _SHARP.search(text):
         yield message.reading("collnet_failed", match[1].strip(), where, "SHARP")

@@ -233,7 +233,7 @@ def read_ibdev2netdev(section: PrintedSection) -> StateItems:
 
 
 def is_ras(section: PrintedSection) -> bool:
-    """Return whether a text is a status of the RAS service of RCCL (reliability, availability, serviceability)."""
+    """Return whether a text is a status of RCCL's or NCCL's RAS service (reliability, availability, serviceability)."""
     head = section.head
     return bool(_RAS_TEXT.search(head) or _RAS_JSON.match(head))
 
