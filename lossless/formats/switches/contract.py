@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ConfigurationFile(NamedTuple):
     """A file that configures a switch: its name, the template that lays it out, and the template's content.
 
-    ``target`` is its path on the switch, ``apply`` the commands that load it, both empty if there is none; ``why`` are
+    ``target`` is its place on the switch, ``apply`` the commands that load it, each empty if there is none; ``why`` are
     notes on its use and effects. ``whole``: it has everything that the dialect can express, and so can be read back.
     """
 

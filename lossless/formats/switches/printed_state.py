@@ -51,7 +51,7 @@ def read_eos(printed: PrintedJson, _: object, file: str) -> Iterator[StateCaptur
 
 
 def _said(data: object) -> Said | None:
-    """Return the command of EOS that prints a JSON document, and its readings; None if none of these prints it."""
+    """Return the form of EOS's JSON that a document has, and its readings; None for another document."""
     if not isinstance(data, dict):
         return None
     if isinstance(ports := data.get("intfQueueCounters"), dict):

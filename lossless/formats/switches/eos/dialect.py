@@ -267,7 +267,7 @@ _HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,\n]+), EOS")
 
 
 def _product(text: str) -> str:
-    """Return the product name in the first lines of a running configuration, empty if they have none."""
+    """Return the product name in the line ``! device:`` of a running configuration, empty if it has none."""
     head = _HEAD.search(text)
     return head[1] if head is not None else ""
 

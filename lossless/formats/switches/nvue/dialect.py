@@ -1,7 +1,7 @@
 """NVIDIA NVUE (Cumulus Linux): its files, refused settings, and the commands between two configurations.
 
-Files are ``nv set`` commands, and the tree of ``nv config`` as YAML. A refused setting is one that NVUE refuses, or
-accepts without the intended effect.
+Files are ``nv set`` commands, and the tree of ``nv config`` as YAML or JSON. A refused setting is one that NVUE
+refuses, or accepts without the intended effect.
 
 Between two configurations ``nv set`` makes new settings, and ``nv unset`` removes old ones. Commands make a pending
 revision, ``nv config diff`` shows it, and ``nv config apply`` brings all of it in; with ``--confirm`` it rolls back

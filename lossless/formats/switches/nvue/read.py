@@ -1,4 +1,4 @@
-"""NVUE configurations as one tree, from ``nv set`` commands or the YAML of ``nv config``; known words, and defaults.
+"""NVUE configurations as one tree, from ``nv set`` commands or ``nv config`` as YAML or JSON; words, and defaults.
 
 In both a setting is a path of words: ``qos pfc my_profile tx enable``. A node has the words that may follow a word; the
 last word of a path is its value. ``nv set`` takes lists and ranges where YAML has several keys (``swp1-4,swp6``), and

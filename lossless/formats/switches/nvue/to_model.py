@@ -148,7 +148,7 @@ class NvueSwitch:
     # --- maps ---
 
     def _dscp_map(self, profile: str) -> IndexMap | None:
-        """Return a profile's map of DSCPs to switch priorities; NVUE's own if it trusts DSCPs and maps none."""
+        """Return a profile's map of DSCPs to switch priorities or None; NVUE's own if it trusts DSCPs and maps none."""
         unnamed = self.tree.at("qos", "mapping", profile, "dscp") is None
         trusted = self.tree.value("qos", "mapping", profile, "trust") in ("l3", "both")
         if unnamed and trusted:
@@ -293,7 +293,7 @@ class NvueSwitch:
         )
 
     def trusts(self) -> dict[str, str]:
-        """Return the mark that each port trusts, as far as the text declares it: dscp, pcp, both or none."""
+        """Return the mark that each port trusts, stated or known by default: dscp, pcp, both or none."""
         words = {"l2": "pcp", "l3": "dscp", "both": "both", "port": "none"}
         ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self.interfaces}
         stated = {name: self.trust_of(self._mapping(node)) for name, node in ports.items()}
@@ -304,7 +304,7 @@ class NvueSwitch:
         return (node.value("qos", "mapping", "profile") if node is not None else None) or GLOBAL
 
     def trust_of(self, mapping: str) -> str | None:
-        """Return the mark that a mapping profile trusts; None if the text does not declare it."""
+        """Return the mark that a mapping profile trusts, stated or by default; None where a part does not state it."""
         stated = self.tree.value("qos", "mapping", mapping, "trust")
         return stated or (self.base.trust if self.whole else None)
 
