@@ -244,7 +244,7 @@ def _has_keys(values: ClassValues, lower: ClassValues) -> bool:
 
 
 def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
-    """Yield, for lossless priority groups of a port, the buffer values that are not defaults of an intent."""
+    """Yield, for lossless priority groups of a port, the buffer values that an intent would have to declare."""
     qos = port.qos
     for priority in priorities if qos is not None and port.speed_bps else ():
         group = (

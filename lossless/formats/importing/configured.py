@@ -197,7 +197,7 @@ def _at(document: Document, origin: Origin, message: str) -> Problem:
 
 
 def unsaid_dscps(port: Port) -> str | None:
-    """Return the DSCPs whose class the configuration of a port lacks, as ``DSCP 5 goes``; None where all have one."""
+    """Return the DSCPs whose class the configuration of a port lacks, as ``DSCP 5 goes``; None where none lacks it."""
     targets = port.qos.dscp_to_tc.targets if port.qos and port.qos.dscp_to_tc else ()
     unsaid = [str(dscp) for dscp, target in enumerate(targets) if target == UNREADABLE]
     if len(unsaid) == len(DSCPS):

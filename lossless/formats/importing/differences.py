@@ -284,8 +284,8 @@ def total(each: Iterable[Figures]) -> Figures:
 def port_cells(device: ImportDevice, rendered: Switch) -> Iterator[tuple[str, Cell]]:
     """Yield the settings of shared tables that import declares, on both sides, each after the key of its attribute.
 
-    They are MTU, speed and asymmetric PFC of ports in use, and the buffer model. Rendering keeps what a base has beside
-    them, so that rows are compared by their meaning.
+    They are MTU, speed and asymmetric PFC of ports in use, and the buffer model. Rendering keeps all others of a
+    base, so that rows are compared by their meaning.
     """
     by_name = {port.name: port for port in rendered.ports if port.placed}
     table = "PORT" if device.switch.runs_sonic else PORT_TABLE
@@ -313,7 +313,7 @@ if TYPE_CHECKING:
 
 
 def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """Yield every setting of ports, as deployed and as rendered and read back, each after the key of its attribute.
+    """Yield the settings of ports that files carry, deployed and read back from the render, each after its key.
 
     Raises:
         RenderError: a declared setting cannot be rendered for the system of the switch.

@@ -150,7 +150,10 @@ def _kinds(values: ClassValues) -> set[str]:
 
 
 def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bool) -> ClassValues:
-    """Return the values of a queue profile that differ from those of the HWSKU; empty for the HWSKU's own profiles."""
+    """Return the values of a queue profile that differ from those of the HWSKU.
+
+    Empty for the HWSKU's own profiles, and for one without a pool.
+    """
     if profile is None or profile.pool is None or profile.name in _SHIPPED:
         return ()
     by_template = (defaults.queue_profile(lossless=lossless) for defaults in device.hwsku.buffers)
@@ -417,7 +420,7 @@ TIERS = ("hosts", "uplinks", "spine_uplinks")
 
 
 class PfcTiers(NamedTuple):
-    """The tiers of links with PFC, None where all or none have it; and the ports of the tiers without."""
+    """The tiers of links with PFC, and the ports of the others; None, and no ports, where all tiers or none have it."""
 
     pausing: tuple[str, ...] | None
     silent: frozenset[CableEnd]

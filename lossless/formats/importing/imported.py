@@ -238,7 +238,7 @@ def _nics(nic: str | None, profile_dirs: Sequence[Folder]) -> list[NicProfile]:
 
 
 def _attempt(draft: Draft, profile_dirs: Sequence[Folder]) -> _Attempt:
-    """Return the text of a draft's intent, and the comparison of its render with each device."""
+    """Return the text of a draft's intent, and the comparison of its render with each device, or why it is refused."""
     text = intent_text(draft)
     errors: list[Problem] = []
     fabric = intent_fabric(load_text(text, INTENT_FILE), profile_dirs, errors)

@@ -45,7 +45,7 @@ class FileLine(NamedTuple):
 
 
 class FileCable(NamedTuple):
-    """One cable in a file. ``b_words`` are the possible names of the port at end ``b``, where its name is ambiguous.
+    """One cable in a file. ``b_words`` are possible names of the port at end ``b``, as LLDP has them.
 
     ``heard``: end ``a`` learned of the cable by LLDP.
     """
