@@ -1,4 +1,4 @@
-"""Base of the intent models, which refuses unknown keys, and types of quantities that are written with units."""
+"""Base of the intent models, which refuses unknown keys, and types of values: quantities with units, numbers, names."""
 
 from __future__ import annotations
 

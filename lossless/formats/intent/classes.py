@@ -120,7 +120,7 @@ _NO_CURVE = NoCurve.model_construct(min=0, max=0, probability=0)
 
 
 class EcnBySpeed(Model):
-    """ECN of a class on some switches: one curve for all links, or one per link speed; ``off`` marks nothing there."""
+    """ECN of a class on some switches: a curve for all links, and others by link speed; ``off`` marks nothing there."""
 
     all_speeds: EcnIntent | None = None
     by_speed: dict[Rate, Annotated[EcnIntent, BeforeValidator(_curve_or_off)]] = Field(
@@ -153,7 +153,7 @@ _EcnLayer = Annotated[EcnBySpeed, BeforeValidator(_layer)]
 
 
 class EcnPolicy(EcnBySpeed):
-    """ECN of a class: one curve for all links, or others by speed, by tier and on single devices."""
+    """ECN of a class: a curve for all links, and others by speed, by tier and on single devices."""
 
     by_tier: dict[TierName, _EcnLayer] = Field(default_factory=dict, min_length=1)
     """Other curves for the switches of one role, or `off`; they come before those of `by_speed`. Left out: none.

@@ -168,7 +168,7 @@ class LosslessPool(SharedPool):
 
 
 class PoolSizes(Model):
-    """Sizes of pools by their names in CONFIG_DB. A pool that is left out is computed."""
+    """Sizes of pools by their names in CONFIG_DB."""
 
     ingress_lossless_pool: LosslessPool | None = None
     """The pool that groups of lossless classes take from. Left out: what is left once all ports have their own.

@@ -235,8 +235,9 @@ GidIndex = Annotated[int, *whole_number(0, 255, "an index of the GID table")]
 
 
 class Nccl(Model):
-    """NCCL's variables in the job environment. Defaults are NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397).
+    """NCCL's variables in the job environment.
 
+    The timeout and retry count default to NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397).
     ``gin`` declares that jobs use GPU-initiated networking, whose queue pairs do not get the kernel's traffic class.
     ``socket_interfaces`` are the interfaces over which jobs meet before RDMA begins.
     """
@@ -398,7 +399,7 @@ class HostsIntent(Model):
     rdma_devices: Annotated[tuple[RdmaDevice, ...] | None, BeforeValidator(listed)] = None
     """Their RDMA devices. Left out: those that belong to the interfaces. Example: `[mlx5_0]`"""
     nccl: Nccl = Nccl.model_construct()
-    """NCCL's settings in the job environment. Left out: NCCL's own defaults."""
+    """NCCL's settings in the job environment. Left out: NCCL's own defaults, and the hosts' ToS byte."""
     ucx: Ucx | None = None
     """Given where jobs use UCX; `{}` where it has no settings. Left out: they do not.
     Example: `{traffic_class: 106}`

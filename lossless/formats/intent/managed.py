@@ -1,4 +1,4 @@
-"""The intent of a fabric that a cloud provider operates: tenants declare only the environment of their jobs.
+"""The intent of a fabric that a cloud provider operates: tenants declare their machines, GPUs and jobs.
 
 Its document becomes a checked intent, with every mistake located in the file. Valid keys depend on the network of the
 provider, and so are checked apart from the model of the document.

@@ -92,7 +92,7 @@ def _roots(value: object) -> object:
 class EngineChoice(Model, title="SubnetRouting"):
     """Routing of opensm. Engines are tried in order; without ``fallback`` opensm gives up rather than use minhop.
 
-    ``roots``: ``top`` is the top tier of a fat tree. ``compute_nodes`` writes the HCAs of compute hosts into a file for
+    ``roots``: ``top`` is the top tier. ``compute_nodes`` writes the HCAs of compute hosts into a file for
     ftree.
     """
 

@@ -177,7 +177,7 @@ class QosLevel(Model):
 
 
 class SubnetQos(Model):
-    """Levels of service. SLs of no level use the VL of the level ``rest``, or that of SL 0 where it is left out."""
+    """Levels of service. The level ``rest`` has the VL that SLs of no level use; left out, that of SL 0, if any."""
 
     vls: Annotated[int, WithJsonSchema({"enum": list(_VLS)})] | None = None
     """How many data VLs ports use. Left out: opensm's own, as many as they have. Example: `4`"""

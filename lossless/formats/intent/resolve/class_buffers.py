@@ -332,7 +332,7 @@ def other_kind(kind: SwitchKind, model: BufferModel, pool: Pool, stated: Mapping
 
 
 class GroupBuffers(NamedTuple):
-    """Buffers of the priority groups of a class: a profile, or a threshold where the switch computes the profile."""
+    """Buffers of the priority groups of a class: a profile, a threshold where the switch computes it, or neither."""
 
     profile: BufferProfile | None = None
     override: BufferProfile | None = None
@@ -372,7 +372,7 @@ class LosslessBuffers:
         return dict.fromkeys(by_class, GroupBuffers(self._of_row(row, next(iter(by_class.values())))))
 
     def _require_kind(self, located: LocatedBuffers) -> None:
-        """Raise InputError for a threshold of another kind than the pool's, as rule SWS013 reports it on devices.
+        """Raise InputError for a threshold that :func:`other_kind` refuses, as rule SWS013 reports it on devices.
 
         Also for any buffers of a class where the system of the switch computes them.
         """

@@ -1,6 +1,6 @@
 """Turns the intent of a cloud provider's fabric into the fabric model, and lists the cables that an intent declares.
 
-A provider's fabric has no switches or hosts in the model, only its machine type and the environment of its jobs.
+A provider's fabric has no switches or hosts in the model, only its machine type, GPUs and jobs.
 Cables have port names as far as the intent or its shape determines them.
 """
 

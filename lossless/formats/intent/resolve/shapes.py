@@ -352,7 +352,7 @@ class _Ends:
         self._problems = problems
 
     def bundle(self, seen: set[str]) -> Iterator[LinkBundle]:
-        """Yield the bundle unless an end is invalid; ``seen`` are the named ports of the links before."""
+        """Yield the bundle unless it is invalid; ``seen`` are the named ports of the links before."""
         ends = {side: _end(getattr(self._link, side)) for side in ("a", "b")}
         before = len(self._problems)
         for side, (name, port) in ends.items():
