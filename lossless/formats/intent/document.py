@@ -218,8 +218,9 @@ class SwitchBuffers(Model):
 
 
 class Buffers(SwitchBuffers):
-    """Buffer policy. Without a declared ratio the shared headroom pool holds the headroom of all groups at once. If
-    that exceeds half of the chip, the pool has half of the chip, or the size that the vendor ships if that is more.
+    """Buffer policy. Without a declared ratio or ``xoff`` a shared headroom pool that is computed here holds the
+    headroom of all groups at once. If that exceeds half of the chip, the pool has half of the chip, or the size that
+    the vendor ships if that is more.
 
     ``model`` is SONiC's buffer model. In the ``traditional`` model, the default, headroom comes from the rows of the
     HWSKU and pools are computed here. In the ``dynamic`` model the switch computes both, for packets of up to

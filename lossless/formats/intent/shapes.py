@@ -65,7 +65,7 @@ Sides = Annotated[
 
 
 class Cables(Model):
-    """Real cable lengths by tier; the configured length is that of the next longer row of the HWSKU."""
+    """Real cable lengths by tier; the traditional buffer model configures the next longer length of the HWSKU."""
 
     host: Length
     """Length of the cables from hosts to leaves, in meters, with its unit. Example: `3m`"""

@@ -168,7 +168,7 @@ _APPLIED = re.compile(r"/sys/kernel/config/bnxt_re/([^/]+)/ports/1/cc/apply")
 
 
 def applied(section: Section) -> Iterator[HostFact]:
-    """Yield the values of the firmware of a bnxt_re device, as ``cat .../cc/apply`` prints them."""
+    """Yield the supported values of the firmware of a bnxt_re device, as ``cat .../cc/apply`` prints them."""
     device = next((match[1] for word in section.words if (match := _APPLIED.fullmatch(word))), None)
     for line in section.lines:
         match = _SHOWN.match(line.text)

@@ -92,7 +92,7 @@ def _number(value: str) -> int | None:
 
 
 def bare_word(value: str) -> str:
-    """Return a value without the quotes that a shell removes."""
+    """Return a value without a pair of quotes around it."""
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
 
 

@@ -245,7 +245,7 @@ class NxosSwitch:
         return classified(self.config, bound.name, bound.policy)
 
     def _main_classification(self) -> Classification:
-        """Return the classification of the switch's policy, else that of most ports, else the first there is."""
+        """Return the classification of the switch's policy, else that of most ports, else the first, if any."""
         named = [self.policy_of(self.settings_of(port), QOS, IN) for port in self.config.ports]
         count = Counter(bound.name for bound in named if bound is not None and bound.policy is not None)
         names = [name for name, _ in count.most_common(1)]
