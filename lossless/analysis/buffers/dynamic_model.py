@@ -222,7 +222,8 @@ def _pool(switch: Switch, loads: tuple[PortLoad, ...]) -> Pool | None:
     shared = _lent(switch, stock, loads)
     if stock.size_bytes is not None:
         return stock._replace(shared_headroom_bytes=shared or None)
-    if chip is None:
+    # The size stays unknown for a chip whose headroom has no formula.
+    if chip is None or profile.asic.pipeline_latency_bytes is None:
         return None
     room = nvidia_room(profile.asic, chip, loads, shared, lends=shares_headroom(switch))
     size_bytes = max(0, math.ceil(room * _part(switch, stock)))

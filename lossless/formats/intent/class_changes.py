@@ -125,7 +125,7 @@ def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, in
     policy, path = loaded.intent.classes[class_name].ecn, ("classes", class_name, "ecn")
     texts: dict[str, Json] = {key: _text(key, value) for key, value in curve.items()}
     if policy is None:
-        if curve:
+        if len(curve) == len(_CURVE_KEYS):
             yield ValueChange(path, "add", texts)
         return
     for stated, below in everywhere(policy):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,12 +11,15 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
 from lossless.analysis.buffers.headroom.port import computed_headroom
 from lossless.analysis.buffers.verdict import fabric_verdict
+from lossless.interfaces.api.lint import lint
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import load_switch
 from tests.analysis.buffers.made import profile
 from tests.analysis.simulation.fabrics import checked, declared
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, Pool
 
@@ -44,6 +48,38 @@ def profiles(switch: Switch) -> dict[int, BufferProfile]:
 def test_a_fabric_without_the_dynamic_model_stays_what_it_is() -> None:
     fabric = declared().fabric
     assert with_computed_buffers(fabric) is fabric
+
+
+def test_a_pool_of_a_chip_without_a_formula_for_headroom_has_no_size_that_is_known(tmp_path: Path) -> None:
+    tables = {
+        "DEVICE_METADATA": {"localhost": {"hwsku": "Arista-7050CX3-32S-D48C8", "buffer_model": "dynamic"}},
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": {"default_dynamic_th": "0"}},
+        "LOSSLESS_TRAFFIC_PATTERN": {"AZURE": {"mtu": "1024", "small_packet_percentage": "100"}},
+        "BUFFER_POOL": {
+            "egress_lossless_pool": {"type": "egress", "mode": "static", "size": "33004032"},
+            "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic"},
+        },
+        "BUFFER_PROFILE": {
+            "p": {
+                "pool": "ingress_lossless_pool",
+                "xon": "18432",
+                "xoff": "55120",
+                "size": "1248",
+                "dynamic_th": "0",
+            }
+        },
+        "PORT": {"Ethernet0": {"lanes": "1,2,3,4", "speed": "100000", "admin_status": "up"}},
+        "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
+        "BUFFER_PG": {"Ethernet0|3-4": {"profile": "p"}},
+        "PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3,4", "pfcwd_sw_enable": "3,4"}},
+    }
+    file = tmp_path / "config_db.json"
+    file.write_text(json.dumps(tables))
+    report = lint([file])
+    assert (report.errors, [finding for finding in report.findings if finding.severity == "error"]) == (
+        (),
+        [],
+    )
 
 
 def test_pools_are_those_that_are_rendered_but_for_the_headroom_computed_for_the_real_length() -> None:

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
 
 
 OBJECTS = ("app", "pfc", "ets", "buffer", "dcbx", "apptrust")
-KEYS = frozenset({"dscp_prio", "prio_pfc", "tc_tsa", "prio_buffer", "lld_managed"})
-"""Keys that identify a JSON object without a title as output of dcb."""
 _TSA = ("strict", "cbs", "ets", "vendor")
 
 

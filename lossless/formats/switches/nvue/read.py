@@ -251,9 +251,10 @@ class Node:
         return node is not None
 
     def value(self, *words: str) -> str | None:
-        """Return the value that was set last at a path; None if none was set."""
+        """Return the value that was set last at a path; None if none was set, or it was removed again."""
         node = self.at(*words)
-        return next(reversed(node.below), None) if node is not None else None
+        word = next(reversed(node.below), None) if node is not None else None
+        return None if node is None or word is None or node.below[word].removed else word
 
     def number(self, *words: str) -> int | None:
         """Return the value of a path as a number, None if it is no number of at most twelve digits."""

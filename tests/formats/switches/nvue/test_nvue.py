@@ -61,6 +61,8 @@ def test_what_is_set_last_counts_and_unset_takes_it_away() -> None:
     root = tree_of_commands(read_commands(text, "leaf1.nv"))
     assert root.value("interface", "swp1", "link", "mtu") == "9216"
     assert tree(f"{text}nv unset interface swp1 link\n")["interface"]["swp1"]["link"] == {}
+    unset = tree_of_commands(read_commands(f"{text}nv unset interface swp1 link mtu 9216\n", "leaf1.nv"))
+    assert unset.value("interface", "swp1", "link", "mtu") is None
 
 
 def test_shell_around_commands_is_left_alone() -> None:
