@@ -2,8 +2,8 @@
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``. Its docstring is its documentation and holds its metadata.
 Its function for each subject (``check``, or the name in :data:`~lossless.checks.rules.rule_rows.FUNCTIONS`) is a pure
-function of that subject. It yields values of :class:`Violation`, one for each cause, and of :class:`MissingInput` for
-values that it needs and that are unknown.
+function of that subject. It yields values of :class:`Violation`, and of :class:`MissingInput` for values that it needs
+and that are unknown.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 class Violation(NamedTuple):
-    """One violation of a rule, with the ports, queues or devices that it affects (``elements``).
+    """One violation of a rule, with the elements that it affects, such as ports, queues or devices (``elements``).
 
-    ``places`` is the number of affected elements where ``elements`` does not name all of them. ``severity`` overrides
+    ``places`` is the number that counts in place of that of ``elements``, None without one. ``severity`` overrides
     that of the rule: the same fact can be certain with an intent and likely without one. ``conclusive`` is False where
     the violation does not replace the findings that its rule supersedes at the same place
     (:mod:`lossless.checks.rules.precedence`). ``note_lines`` replace ``note`` where the note has several lines. ``fix``
@@ -63,7 +63,7 @@ class Violation(NamedTuple):
         return self if certain else self._replace(severity="warning", confidence="medium")
 
     def on_ports(self, *sets: PortSet) -> Violation:
-        """Return the violation on the ports of port sets; ``elements`` names those of five switches of each set."""
+        """Return the violation on the ports of port sets; ``elements`` names those of up to five switches a set."""
         elements = tuple(name for ports in sets for name in ports.elements)
         return self._replace(elements=elements, places=places(sets))
 

@@ -115,7 +115,7 @@ def _plain_end(switch: Switch, port: Port, file: str) -> LinkEnd:
 
 
 def _type(device: Device) -> str | None:
-    """Return a device's type with its subtype, since the maps of a DualToR differ by design; None without a type."""
+    """Return a device's type, with any subtype, since the maps of a DualToR differ by design; None without a type."""
     device_type, subtype = device.switch.device_type, device.metadata.get("subtype")
     return f"{device_type} {subtype}" if device_type and subtype else device_type
 

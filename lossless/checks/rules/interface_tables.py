@@ -1,6 +1,6 @@
 """Tables of interfaces outside the QoS model: LAGs, VLANs, router interfaces and types of neighbors.
 
-Rows are returned as they are in the file. Values that are not rows of fields are left out: the rules of the schema
+Rows are read as they are in the file. Values that are not rows of fields are left out: the rules of the schema
 report them.
 """
 
@@ -49,7 +49,7 @@ def untagged_routed(device: Device) -> frozenset[str]:
 
 
 def bridged(device: Device) -> dict[str, list[str]]:
-    """Return the ports of each VLAN by its name, with the members of LAGs in place of the LAGs."""
+    """Return the ports of each VLAN by its name, with the members of a LAG in its place if it has any."""
     lags = members(device)
     keys = (key.partition("|") for key, _ in raw_rows(device, "VLAN_MEMBER"))
     return grouped((vlan, port) for vlan, _, name in keys for port in lags.get(name, [name]))

@@ -1,4 +1,4 @@
-"""Origins of violations and names of affected ports, for all rules."""
+"""Shared by the rules: origins of violations, names and numbers of affected ports, and facts about profiles."""
 
 from __future__ import annotations
 

@@ -113,9 +113,9 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
 
 
 def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
-    """Return findings without the effects of a cause in their row (:data:`ROOTS`).
+    """Return findings without the effects of an error or warning in their row (:data:`ROOTS`).
 
-    The cause gets the highest of the severities.
+    It gets the highest of the severities. Effects on other elements are kept.
     """
     roots = [
         (number, finding)
@@ -162,7 +162,7 @@ def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without those of :data:`DOUBLES` that another repeats, and no information where they remain."""
+    """Yield findings without :data:`DOUBLES` that an error or warning repeats; no information where those remain."""
     grave = [finding for finding in findings if finding.severity != "info"]
     reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
     doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported
@@ -173,7 +173,7 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:
-    """Return a finding of :data:`RESTATES` as information where another rule reports its place as severely."""
+    """Return a finding; one of :data:`RESTATES` as information where another rule reports its place as severely."""
     if not finding.code.startswith(RESTATES):
         return finding
     other = worst.get(finding.origin.place, "info")

@@ -36,10 +36,10 @@ class LosslessPort(NamedTuple):
 class RunningDevice:
     """A running device: its state by captures, its configuration and its intent.
 
-    ``configured`` is None where no capture holds a configuration with ports, ``intended`` and ``intended_host`` where
-    no intent names the device. ``before`` is the same device at an earlier time, None where no capture of it was named.
-    ``asics`` are the host and the ASICs of a switch that has several, each as a device of its own; rules of one device
-    are given these, those of a whole fabric the switch.
+    ``configured`` is None where no capture holds a usable configuration with ports; ``intended`` and ``intended_host``
+    where no intent names the device. ``before`` is the same device at an earlier time, None where no capture of it was
+    named. ``asics`` are the host and the ASICs of a switch that has several, each as a device of its own; rules of one
+    device are given these, those of a whole fabric the switch.
     """
 
     def __init__(
