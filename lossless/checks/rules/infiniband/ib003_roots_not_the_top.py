@@ -89,7 +89,10 @@ def check(subnet: Subnet) -> Results:
 
 
 def _absent(subnet: Subnet) -> Results:
-    """Yield a violation per file of GUIDs that a deployed opensm.conf names and that is not beside it."""
+    """Yield a violation per file of GUIDs that the engine needs and that is missing beside a deployed opensm.conf.
+
+    It is a missing input where no other file was read.
+    """
     read = {"root_guid_file": subnet.routing.roots, "cn_guid_file": subnet.routing.compute}
     for key in _READ_BY.get(subnet.routing.engine or "", ()) if subnet.provenance == "deployed" else ():
         setting = subnet.option(key)

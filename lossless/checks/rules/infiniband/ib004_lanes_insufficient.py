@@ -10,8 +10,8 @@ lanes also need `qos TRUE`, and lash, dfsssp and nue a `qos_sl2vl` that gives ea
 where `qos_max_vls` promises more lanes than there are, and where `qos_sl2vl` names lanes above the operational ones.
 
 torus-2QoS needs two lanes to keep its cycles apart, four to do so while a switch is down, and eight for two levels of
-service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a cycle, an engine of
-many lanes without QoS is a warning too, and so is a deployed file without `qos`: the command line may turn it on.
+service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a cycle, lash, dfsssp
+or nue without QoS is a warning too, and so is a deployed file without `qos`: the command line may turn it on.
 
 ## Why it breaks a lossless fabric
 opensm folds a lane that is not operational onto a lower one (VL 4 becomes VL 0 with VL0-3) without a message. Two

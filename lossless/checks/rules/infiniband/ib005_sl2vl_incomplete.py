@@ -63,7 +63,10 @@ KEYS = ("qos_sl2vl", "qos_ca_sl2vl", "qos_sw0_sl2vl", "qos_swe_sl2vl", "qos_rtr_
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per SL2VL table that is not one of 16 lanes, and where storage shares the lane of the jobs."""
+    """Yield a violation per SL2VL table that is not one of 16 lanes, and where storage shares the lane of the jobs.
+
+    Only with QoS on.
+    """
     if not is_on(subnet, "qos"):
         if qos_untold(subnet) and any(map(subnet.option, KEYS)):
             yield QOS_UNTOLD

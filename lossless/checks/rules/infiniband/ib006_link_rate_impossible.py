@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield violations on links with a rate that an end does not have, and on switches with too few ports."""
+    """Yield violations on links with a rate that an end cannot have, and on switches with too few ports."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return

@@ -5,7 +5,7 @@ Subject: subnet
 
 ## What it does
 Compares the host of the aggregation manager with that of the subnet manager that is meant to be the master. Reports
-either of them on a managed switch; one that waits there, and both on a compute host, are a warning.
+either of them on a switch; a standby there, and both on a compute host that takes no part in SHARP, are a warning.
 
 ## Why it breaks a lossless fabric
 The aggregation manager asks the subnet manager beside it for the fabric. On another host it finds no master and ends:
@@ -59,7 +59,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the managers of SHARP and subnet run on different nodes, a switch or a compute host."""
+    """Yield a violation where the managers of SHARP and subnet run on different nodes, a switch, or a compute host.
+
+    A compute host that takes part in SHARP is IB009's.
+    """
     sharp, master_host = active_sharp(subnet), master(subnet)
     if sharp is None:
         return

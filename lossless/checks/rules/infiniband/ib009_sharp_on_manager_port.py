@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per subnet manager whose port takes part in SHARP."""
+    """Yield a violation per subnet manager on a port of a host that takes part in SHARP."""
     sharp = active_sharp(subnet)
     if sharp is None:
         return

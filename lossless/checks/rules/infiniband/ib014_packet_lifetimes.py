@@ -65,7 +65,7 @@ _TICK_US = 4.096
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield violations for packet lifetimes that are too short, off, or longer towards hosts than between switches."""
+    """Yield violations for lifetimes that are too short, and those at the head of queues that are off or reversed."""
     short = [
         setting
         for key in (INNER, LEAF, SWITCH)

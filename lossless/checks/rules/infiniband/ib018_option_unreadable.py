@@ -5,12 +5,13 @@ Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks for numbers that opensm cannot read: hexadecimal digits without 0x, units, words, a leading 0 that makes a
-number octal, and numbers too wide for their field.
+Looks for numbers that opensm cannot read: hexadecimal digits without 0x, units, words, an 8 or 9 behind a leading 0,
+which makes a number octal, and numbers too wide for their field.
 
 ## Why it breaks a lossless fabric
-opensm keeps its previous value, or takes 0, and starts. A `subnet_prefix` without 0x leaves the default prefix, so two
-subnets with intended prefixes of their own share one; an `m_key` that cannot be read leaves the subnet without one.
+opensm keeps its previous value, or takes the digits at the beginning, or 0, and starts. A `subnet_prefix` without 0x
+leaves the default prefix, so two subnets with intended prefixes of their own share one; an `m_key` that cannot be read
+leaves the subnet without one.
 
 ## Bad
 ```conf opensm base=none
@@ -57,7 +58,10 @@ _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per number of opensm.conf that opensm cannot read, or that is too wide."""
+    """Yield a violation per number of opensm.conf that opensm cannot read, or that is too wide.
+
+    ``sharp_enabled`` is left to IB038.
+    """
     for setting, option in stated(subnet):
         loss = taken(option, setting.text).loss
         # Another rule checks the meaning of sharp_enabled.

@@ -7,8 +7,9 @@ Subject: subnet
 ## What it does
 Looks for keys that the declared opensm (`flavour`) does not have: misspelled ones, keys joined to their value by `=`,
 keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than any public list;
-there, and in a file whose flavor does not show, an unknown key is not checked unless it is close to a known one. So it
-is with keys of sharp_am.cfg, and of UFM's gv.cfg, of which no public source has all keys or ranges.
+under it an unknown key without `=` is not checked. In a file whose flavor does not show, only one that is close to a
+known key is reported. So it is with keys of sharp_am.cfg, and of UFM's gv.cfg, of which no public source has all keys
+or ranges.
 
 ## Why it breaks a lossless fabric
 opensm prints a line when it starts, uses its default, and its exit status is 0. `routing_engine=ftree` is such a key,
@@ -81,7 +82,7 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 def check(subnet: Subnet) -> Results:
     """Yield a violation per key of a file that the declared opensm, sharp_am or UFM is not known to have.
 
-    A missing input for one that NVIDIA's may have.
+    A missing input for one that a program of NVIDIA's may have.
     """
     flavours: tuple[Flavour, ...] = ("upstream", "nvidia")
     if not isinstance(subnet.flavour, Unknown):

@@ -4,8 +4,8 @@ Severity: error
 Subject: subnet
 
 ## What it does
-Looks at partitions for IPoIB: `rate=` and `mtu=` must be codes (17 is 200 Gb/s, 21 400, 23 800; 4 is 2048 bytes),
-and the rate no more than the slowest link.
+Looks at partitions for IPoIB: `rate=` and `mtu=` must be codes (17 is 200 Gb/s, 21 400, 23 800; 4 is 2048 bytes), and
+the rate no more than that of the slowest link to an adapter.
 
 ## Why it breaks a lossless fabric
 They are those of the group that carries broadcasts. A number that is not a valid code (`rate=200`) makes opensm refuse

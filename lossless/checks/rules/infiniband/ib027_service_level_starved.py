@@ -83,7 +83,7 @@ _NO_LIMIT = 255
 def check(subnet: Subnet) -> Results:
     """Yield a violation per service level in use without a lane or weight, and for levels that others can starve.
 
-    Of torus-2QoS it is one per kind of port with lanes without weight.
+    Only with QoS on. Of torus-2QoS it is one per kind of port with lanes without weight.
     """
     if not is_on(subnet, "qos"):
         if qos_untold(subnet) and levels_in_use(subnet):

@@ -5,10 +5,10 @@ Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are stated
-while `qos` is not `TRUE`. The defaults that opensm writes into a file by itself are no statement: of a file only the
-name counts, since distributions differ in the folder. A deployed file without `qos` is a warning: the command line may
-turn it on.
+Looks for partitions with a service level other than 0, for declared levels, and for tables of VLs and a policy file
+that are stated while `qos` is not `TRUE`. The defaults that opensm writes into a file by itself are no statement: of a
+file only the name counts, since distributions differ in the folder. A deployed file without `qos` is a warning: the
+command line may turn it on.
 
 ## Why it breaks a lossless fabric
 Without QoS opensm writes no SL2VL and no arbitration table and gives every partition SL 0: storage, management and the
@@ -84,7 +84,7 @@ def check(subnet: Subnet) -> Results:
 def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
     """Return the names of the stated settings that have an effect with QoS alone, and their origins.
 
-    Levels and options are in the order of their names, whatever that of a file.
+    Levels and options are in the order of their names, not of the file.
     """
     declared = sorted(subnet.qos.levels, key=lambda level: natural_key(level.name))
     levels = [(f"the level {level.name}", level.origin) for level in declared]

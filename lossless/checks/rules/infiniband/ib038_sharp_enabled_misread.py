@@ -5,10 +5,11 @@ Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on,
-and in UFM's gv.cfg, where it is a boolean. Each place that contradicts the declared `sharp` is a finding: UFM turns its
-aggregation manager off beside `sharp: {manager: ...}`, or on beside `sharp: off`; opensm turns SHARP on and no
-aggregation manager is declared; SHARP or UFM are declared with the upstream opensm, which has no such key.
+Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on, and
+in UFM's gv.cfg, where it is a boolean. Each place that contradicts the declared `sharp` is a finding: UFM turns its
+aggregation manager off beside `sharp: {manager: ...}`, or on beside `sharp: off`; opensm turns SHARP off where it is
+declared, or on where no aggregation manager is; SHARP or UFM are declared with the upstream opensm, which has no such
+key.
 
 ## Why it breaks a lossless fabric
 A 1 that is intended as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice the
@@ -91,7 +92,10 @@ OFF, ON = 1, 2
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where ``sharp_enabled`` has no valid value, or contradicts the SHARP that is declared."""
+    """Yield a violation where ``sharp_enabled`` has no valid value, or contradicts the SHARP that is declared.
+
+    Also where SHARP or UFM is declared with the upstream opensm.
+    """
     setting = subnet.option(KEY)
     if setting is not None:
         yield from _option(subnet, setting)

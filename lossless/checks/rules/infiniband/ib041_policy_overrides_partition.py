@@ -4,8 +4,9 @@ Severity: warning
 Subject: subnet
 
 ## What it does
-Follows a path of each partition that states a service level through the policy: its match rules in their order,
-then its simple rules, then its default. Rules that also ask for other things than a P_Key are not checked.
+Follows a path of each partition that states a P_Key and a service level through the policy: its match rules in their
+order, then its simple rules, then its default. Where a match rule also asks for other things than a P_Key, nothing is
+checked.
 
 ## Why it breaks a lossless fabric
 Where there is a policy, its answer counts and the `sl` of a partition does not, not even for a path request with the
@@ -58,7 +59,10 @@ _OF_KEYS = frozenset({"use", "pkey", "qos-level-name"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per partition whose paths get another service level by the policy than it states."""
+    """Yield a violation per partition with a P_Key whose paths get another service level by the policy than it states.
+
+    Only with QoS on.
+    """
     policy = policy_of(subnet) if is_on(subnet, "qos") else None
     if policy is None:
         if subnet.policy is not None and qos_untold(subnet):

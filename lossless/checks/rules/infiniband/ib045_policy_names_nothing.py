@@ -78,7 +78,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per rule of a policy with a level that it lacks, and per list of P_Keys without a partition."""
+    """Yield a violation per rule of a policy with a level that it lacks, and per list of P_Keys without a partition.
+
+    Only with QoS on.
+    """
     policy = subnet.policy if is_on(subnet, "qos") else None
     if policy is None:
         if subnet.policy is not None and qos_untold(subnet):

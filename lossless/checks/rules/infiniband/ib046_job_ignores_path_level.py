@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the paths of jobs, all on one service level, have a credit loop or may."""
+    """Yield a violation where QoS is on and the paths of jobs, all on one service level, have a credit loop or may."""
     engine, level, topology = subnet.routing.engine, job_level(subnet), shape(subnet)
     one_lane = engine == "nue" and number(subnet, "nue_max_num_vls") == 1
     if level is None or engine not in (TORUS_ENGINE, *SL_IS_LANE) or one_lane or not is_on(subnet, "qos"):

@@ -127,7 +127,11 @@ def _out_of_range(setting: ManagerSetting) -> Iterator[Violation]:
 
 
 def _devices(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
-    """Yield a violation where a list names devices that no compute host has: by their beginning, of UCX whole."""
+    """Yield a violation where a list names devices that no compute host has.
+
+    Names are compared by their beginning, those of UCX or after ``=`` as a whole. Lists that exclude devices (``^``),
+    and names of UCX that do not begin with ``mlx``, are left out.
+    """
     if setting.key not in ("NCCL_IB_HCA", "UCX_NET_DEVICES") or setting.text.startswith("^"):
         return
     computing = {host.name for host in hosts(subnet).values() if host.role == "compute"}

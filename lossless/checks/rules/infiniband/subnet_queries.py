@@ -1,4 +1,4 @@
-"""Shared by the InfiniBand rules: options as opensm reads them, VLs in use, nodes of a subnet, and its partitions.
+"""Shared by the InfiniBand rules: options as opensm reads them, operational VLs, nodes and partitions of a subnet.
 
 Partitions are those of a file as opensm merges them, with the keys that ports get.
 """
@@ -62,7 +62,7 @@ def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
 
 
 def value(subnet: Subnet, key: str) -> int | bool | str | None:
-    """Return the value of an option that opensm uses: the last one that it accepts, else its default or None."""
+    """Return the value of an option that opensm uses: that of the last setting with one, else the default or None."""
     known_option = options()[key]
     for setting in reversed(subnet.options):
         if setting.key == key and (taken_value := taken(known_option, setting.text).value) is not None:
@@ -93,7 +93,7 @@ def qos_untold(subnet: Subnet) -> bool:
 
 
 def written(subnet: Subnet, *keys: str) -> Origin:
-    """Return the origin of the first named option that opensm.conf or the intent states, else that of the subnet."""
+    """Return the origin of the first named option that is set, in a file or by an intent, else that of the subnet."""
     settings = filter(None, map(subnet.option, keys))
     return next((setting.origin for setting in settings), subnet.origin)
 
@@ -120,7 +120,7 @@ def sl2vl(subnet: Subnet) -> tuple[int, ...]:
 
 
 def vl_of(subnet: Subnet, sl: int) -> int | None:
-    """Return the VL that packets of an SL use, folded as opensm does it; None where they are dropped."""
+    """Return the VL of packets of an SL, folded where ``max_op_vls`` is a valid code; None where they are dropped."""
     vl, count = sl2vl(subnet)[sl], operational_vls(subnet)
     if vl == DROPPED:
         return None
@@ -237,7 +237,7 @@ def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
     """Return the P_Keys of every HCA by its name, in the order in which opensm fills the table of a port that is new.
 
     That is the order of the bytes of the keys, low byte first. Before them is the key with ``indx0``, else the default
-    one; the default key of a limited member is missing where ``allow_both_pkeys`` is on.
+    one; with ``allow_both_pkeys`` on, the default key of a limited member keeps its place.
 
     Source: linux-rdma/opensm opensm/osm_pkey_mgr.c, opensm/osm_prtn_config.c @fa74b98; tests compare it with runs.
     """
