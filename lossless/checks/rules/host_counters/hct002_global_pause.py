@@ -6,9 +6,9 @@ Subject: running device
 ## What it does
 Looks for NICs that have sent or received pause frames of 802.3x, which stop all priorities at once. Where the port
 carries RDMA, or an intent has PFC on it, this is a warning. Where the traffic of the port is unknown, it is
-information, and only if the NIC counts the duration of pauses. On a port that is known to carry no RDMA, global pause
-is no finding. An intent has PFC on the interfaces that it names; where it names none, not on a NIC without RDMA next to
-one that carries it. PFC pause frames do not count here.
+information, and only if the NIC counts the duration of pauses. On a port that is known to carry no RDMA, and has no PFC
+by an intent, global pause is no finding. An intent has PFC on the interfaces that it names, on all where it names none;
+but not on a NIC without RDMA next to one that carries it. PFC pause frames do not count here.
 
 ## Why it breaks a lossless fabric
 With global pause a congested RDMA receiver stops all traffic on its link: CNPs, acknowledgments, TCP and LLDP. The

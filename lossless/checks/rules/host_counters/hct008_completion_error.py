@@ -6,9 +6,9 @@ Subject: running fabric
 ## What it does
 Takes the first work completion with an error from each log of NCCL or UCX, and reports its meaning. Flushed work
 requests (error 5) are no cause: a queue pair that has failed, or that a job closes, flushes all its remaining requests.
-A log with only flushed requests is *not checked*: the first error is in the log of another process or host. The note
-has the causes that captures and the intent show: a port of either end that is down, a GID that the peer cannot reach, a
-traffic class that is not lossless, the culprit of pauses and losses.
+A log with only flushed requests is *not checked*: the first error is in the log of another process or host. Of errors
+12 and 13 the note has the causes that captures and the intent show: a port of either end that is down, a GID that the
+peer cannot reach, a traffic class that is not lossless, the culprit of pauses and losses.
 
 ## Why it breaks a lossless fabric
 Error 12 means that a packet was sent repeatedly and never answered: the path is down, drops the class, or the peer is

@@ -84,7 +84,7 @@ class _Measured(NamedTuple):
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per part of the fabric that makes tests slower than others of their kind."""
+    """Yield a violation for parts of the fabric that make the same tests slower than others of their kind."""
     pairs = (
         (_kind(test, verdict.low), _measured(fabric, test))
         for test, verdict in zip(traffic_tests(fabric), verdicts(fabric), strict=True)

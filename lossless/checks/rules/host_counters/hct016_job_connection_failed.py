@@ -4,10 +4,10 @@ Severity: warning
 Subject: running fabric
 
 ## What it does
-Reports the calls that failed in logs of NCCL, RCCL, UCX and aws-ofi-nccl, with the meaning of their error: a queue
-pair that could not be connected (`ibv_modify_qp`), memory that could not be registered, a socket, an endpoint of UCX
-without an answer, a request of libfabric. The note has the causes that captures and the intent show, the help else
-what to look at. A call that is tried again is no failure. Sockets that fail after RDMA has failed are no finding: a
+Reports the calls that failed in logs of NCCL, RCCL, UCX and aws-ofi-nccl, with the meaning of their error: a queue pair
+that could not be connected (`ibv_modify_qp`), memory that could not be registered, a socket, an endpoint of UCX without
+an answer, a request of libfabric. The note has the causes that captures and the intent show; without one the help names
+the next step. A call that is tried again is no failure. Sockets that fail after RDMA has failed are no finding: a
 process that ends closes its own. Where nothing else failed, a collective that PyTorch gave up is reported. A log in
 which peers only closed connections is *not checked*: what came first is in the log of the peer.
 

@@ -5,7 +5,7 @@ Subject: running fabric
 
 ## What it does
 Reports events that NICs reported to NCCL or UCX while a job ran: a port that went down, a NIC that failed, a GID, LID
-or P_Key that changed, an access that was refused. Of a port that captures show down that is said. Events of the
+or P_Key that changed, an access that was refused. Where captures show a port as down, the note says so. Events of the
 subnet manager, and those of a port that came up or a queue pair that was connected, are no finding.
 
 ## Why it breaks a lossless fabric
@@ -102,7 +102,7 @@ _EVENTS = {
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per log, NIC and kind of event."""
+    """Yield a violation per log, NIC port and kind of event that breaks connections."""
     for device in fabric.devices:
         for events in job_events(device).values():
             seen = [each for each in events if each.value("async_event") in _EVENTS]

@@ -5,10 +5,10 @@ Subject: running fabric
 
 ## What it does
 Reports hosts on which NCCL or libfabric used sockets although RDMA is there: other hosts of the job use it, a capture
-shows active RDMA ports, the intent has the host, or the job sets variables of RDMA. Without any of these it is *not
-checked*. The note has the reason that the log shows: `NCCL_IB_DISABLE=1`, another `NCCL_NET`, a list in `NCCL_IB_HCA`
-that selects no active port, ports that are down. It also reports SHARP (CollNet) that a job asked for and did not
-get, with the first error of its library.
+shows RDMA ports, the intent has the host, or the job sets variables of RDMA or loads aws-ofi-nccl. Without any of these
+it is *not checked*. The note has the reason that the log or a capture shows, such as `NCCL_IB_DISABLE=1`,
+`NCCL_NET=Socket`, a list in `NCCL_IB_HCA` that selects no active port, or ports that are down. It also reports SHARP
+(CollNet) that a job asked for and did not get, with the first error of its library.
 
 ## Why it breaks a lossless fabric
 A job on sockets runs, and nothing fails: it is slow, on an interface that may be the one for management, in a lossy
@@ -79,7 +79,7 @@ _ANY_SHARP = (
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per log whose hosts use sockets beside RDMA, and one per log in which SHARP failed."""
+    """Yield a violation per log and reason where hosts with RDMA use sockets, and one per log in which SHARP failed."""
     for device in fabric.devices:
         by_file = grouped(
             (placed.file, placed)
@@ -131,7 +131,7 @@ def _sockets(
 
 
 def _expected(fabric: RunningFabric, device: RunningDevice, file: str, host: str) -> str:
-    """Return why a host is expected to use RDMA, as text; empty where nothing shows that."""
+    """Return the sign that a host should use RDMA, as text; empty without one."""
     if any(
         placed.part("host") != host for placed in device.state.every("link_layer") if _is_logged(placed, file)
     ):

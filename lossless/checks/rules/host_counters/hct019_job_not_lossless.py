@@ -66,7 +66,7 @@ _LOGGED = ("traffic_class", "gid_index", "local_gid_index")
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per host and log with a traffic class that is not lossless, or with an unfit GID."""
+    """Yield a violation per DSCP that a host's log shows and that is not lossless, and per unfit GID."""
     for device in fabric.devices:
         hosts = {
             (placed.file, placed.part("host") or device.name): None

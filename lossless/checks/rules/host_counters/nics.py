@@ -65,7 +65,7 @@ class Nic:
     """The counters of one interface in one file; ``name`` is empty where the file does not name it.
 
     ``whole`` has the same counters since the driver was loaded. It is None where these counters run since then
-    themselves, because there is no earlier capture to compare with.
+    themselves, because no earlier capture can be compared with.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Nic:
 
     @cached_property
     def carries_rdma(self) -> bool | None:
-        """Whether the NIC sent or received RDMA; None where the file has no counters of RDMA."""
+        """Whether the NIC sent or received RDMA; None where no counter of RDMA is known."""
         counts = [count for name in _RDMA if (count := self.count(name)) is not None]
         return any(counts) if counts else None
 
@@ -299,7 +299,10 @@ def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | None
 
 
 def _with(placed: PlacedReading, count: Count | None) -> PlacedReading:
-    """Return a reading with its count as the value; a counter that the driver does not have stays None."""
+    """Return a reading with its count as the value, unknown without one.
+
+    A gauge, and a counter that the driver does not have, are returned unchanged.
+    """
     if placed.reading.value is None or placed.reading.unit == _GAUGE:
         return placed
     return placed._replace(

@@ -155,9 +155,9 @@ def job_events(device: RunningDevice) -> Mapping[str, tuple[JobEvent, ...]]:
 
 
 def owner(fabric: RunningFabric, device: RunningDevice, host: str) -> RunningDevice | None:
-    """Return the captured device that is a host of a log; None where only a job's log names that host.
+    """Return the captured device that is a host in the logs of a device; None where only these logs name that host.
 
-    A log that names one host alone is that of the device in whose captures it is.
+    Where they name one host alone, it is the device itself.
     """
     named = next((each for each in fabric.devices if each.name == host), None)
     if named is not None:
@@ -167,7 +167,7 @@ def owner(fabric: RunningFabric, device: RunningDevice, host: str) -> RunningDev
 
 
 def lossless_of(qos: HostQos | None) -> frozenset[int] | None:
-    """Return the DSCPs that an intended host sends on priorities with PFC; None where they are unknown."""
+    """Return the DSCPs that an intended host sends on priorities with PFC; None without any, or if they are unknown."""
     if (
         qos is None
         or not isinstance(qos.dscp_to_priority, tuple)
@@ -212,7 +212,7 @@ def _peer_of(fabric: RunningFabric, event: JobEvent) -> tuple[str, str]:
 
 
 def _address(said: object) -> IPv4Address | IPv6Address | None:
-    """Return an address; that of IPv4 where it is mapped into a GID."""
+    """Return the address in a text, that of IPv4 where it is mapped into a GID; None without one."""
     try:
         address = ip_address(said) if isinstance(said, str) else None
     except ValueError:

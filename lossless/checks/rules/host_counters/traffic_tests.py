@@ -193,7 +193,7 @@ class TrafficTest:
 
     @cached_property
     def hosts(self) -> tuple[str, ...]:
-        """The hosts with ranks of the test, in the order of their ranks."""
+        """The hosts with ranks of the test, in the order of the output."""
         return tuple(dict.fromkeys(host for hosts in self.ranks.values() for host in hosts))
 
     @cached_property
@@ -402,7 +402,7 @@ def _expected(test: TrafficTest, adapters: _Adapters) -> tuple[float, float]:
 
 
 def _compared(test: TrafficTest, verdict: TrafficVerdict, adapters: _Adapters) -> TrafficVerdict:
-    """Return the verdict on a collective by its expected range and its mark, where the curve is flat."""
+    """Return the verdict on a collective by its expected range and its mark; below the mark only on a flat curve."""
     measured, high = verdict.measured or 0.0, verdict.high or 0.0
     total = sum(adapters.rates) / 8
     rates = ", ".join(f"{count} x {rate:g} Gb/s" for rate, count in Counter(adapters.rates).items())
@@ -440,7 +440,7 @@ def _above(test: TrafficTest) -> str:
 
 
 def _explained(test: TrafficTest, adapters: _Adapters) -> str:
-    """Return the first cause of a low bandwidth that the output itself shows, as text; empty without one."""
+    """Return the first known cause of a low bandwidth, as text; empty without one."""
     gpus = test.size / len(test.hosts)
     if test.by_sockets:
         return "; the log shows NET/Socket: TCP carried it, not RDMA"
