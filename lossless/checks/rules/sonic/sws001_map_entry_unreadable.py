@@ -4,8 +4,8 @@ Severity: error
 Subject: device
 
 ## What it does
-Looks through the QoS maps of a deployed device for entries that orchagent cannot read as numbers: empty ones
-and words. A map without any entry is one too: the database then holds the entry `NULL`.
+Looks through the QoS maps of a deployed device for entries that orchagent cannot read as numbers: empty ones and words.
+A map without any entry, except one of 802.1p, is reported too: the database then holds the entry `NULL`.
 
 ## Why it breaks a lossless fabric
 orchagent throws while it reads such an entry. Releases that do not catch that stop, and take the forwarding of the

@@ -6,10 +6,10 @@ Subject: device
 ## What it does
 Reads every `PFC_WD` row of a port as orchagent does, and reports each field that makes it drop the row: an action other
 than `drop`, `forward` and `alert`, a `pfc_stat_history` other than `enable` and `disable`, an unknown field, a timer it
-cannot read, a PortChannel instead of a port. On a port that pauses nothing it is a warning, and so is a row of a
-PortChannel where every port that pauses has its own. `forward` on a Cisco 8000 is a warning, because the file does not
-name the chip for certain. Timers out of range and a missing detection time are reported by WD003, rows of missing ports
-by CFG008.
+cannot read, a PortChannel or several ports in the key instead of one port. On a port that pauses nothing it is a
+warning, and so is a row of a PortChannel where every port that pauses has its own. `forward` on a Cisco 8000 is a
+warning, because the file does not name the chip for certain. Timers out of range and a missing detection time are
+reported by WD003, rows of missing ports by CFG008.
 
 ## Why it breaks a lossless fabric
 The row is dropped with a line in the log, `pfcwd show config` still shows it, and the port has PFC without a

@@ -4,9 +4,9 @@ Severity: warning
 Subject: device
 
 ## What it does
-Looks on a deployed device for rows of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` that write the same queue or group of
-a port, and for ports that are in a joined `PORT_QOS_MAP` key and have a row of their own. Queue rows that set
-different fields, or the same to the same value, are left alone.
+Looks on a deployed device for rows of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` that write the same queue or group of a
+port, and for ports that are in a joined key and have a row of their own. Queue rows that set different fields, or the
+same to the same value, are left alone.
 
 ## Why it breaks a lossless fabric
 `config load` removes nothing, so an old row `Ethernet0|3-4` stays beside a new `Ethernet0|3`. orchagent applies

@@ -7,8 +7,8 @@ Subject: device
 ## What it does
 Reads `pfc_enable` and `pfcwd_sw_enable` of a deployed device as orchagent does, and as buffermgrd does, and reports
 parts that they read differently, parts that are no priority, and parts that orchagent throws on. A part that orchagent
-reads and buffermgrd does not is an error where a priority that it names has no headroom on the port or is not paused
-there, and a warning where its group has headroom all the same. Blanks before a number and repeated numbers do no harm.
+reads and buffermgrd does not is an error where a priority that it names has no headroom on the port, or has traffic and
+is not paused there, and otherwise a warning. Blanks before a number and repeated numbers do no harm.
 
 ## Why it breaks a lossless fabric
 orchagent reads `3-4` as 3 and switches PFC on for it alone. buffermgrd cannot read it and makes no lossless group:

@@ -4,10 +4,10 @@ Severity: warning
 Subject: device
 
 ## What it does
-Looks at `dynamic_th` and `static_th` of every `BUFFER_PROFILE` row of a deployed device: none, both, one of the
-other kind than the pool's `mode`, a `dynamic_th` outside -8 to 7. In the dynamic model a wrong kind is an error. In
-the traditional model it is a warning on NVIDIA switches and left alone elsewhere, where 211 of SONiC's own buffer
-templates mix the kinds. Profiles with `headroom_type` dynamic need no threshold.
+Looks at `dynamic_th` and `static_th` of every `BUFFER_PROFILE` row of a deployed device: none, both, one of the other
+kind than the pool's `mode`, a `dynamic_th` outside -8 to 7. In the dynamic model both, and a wrong kind, are errors. In
+the traditional model a wrong kind is a warning on NVIDIA switches and left alone elsewhere, where 211 of SONiC's own
+buffer templates mix the kinds. Profiles with `headroom_type` dynamic need no threshold.
 
 ## Why it breaks a lossless fabric
 The dynamic model drops a profile whose threshold is not of its pool's kind, and every group and queue that names it

@@ -4,11 +4,11 @@ Severity: error
 Subject: device
 
 ## What it does
-Follows the profiles that `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists of a deployed device name to their
-pools, and reports those of the wrong side. Pools of type `both` serve either. A profile with `xoff`, headroom, on an
-egress pool is reported too, and one with `packet_discard_action` trim on a group or in a list. In the traditional
-model a profile of the wrong side is a warning, because the chip's driver decides; so is a row that is refused and that
-no lossless class needs. Groups that pause and have no headroom by such a profile are PFC005's.
+Follows the profiles that `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists of a deployed device name to their pools,
+and reports those of the wrong side. Pools of type `both` serve either. A profile with `xoff`, headroom, on an egress
+pool is reported too, and one with `packet_discard_action` trim on a group or in a list. In the traditional model a
+profile of the wrong side is a warning, because the chip's driver decides; so is one with trim in a row that no lossless
+class needs. Groups that pause and have no headroom by such a profile are PFC005's.
 
 ## Why it breaks a lossless fabric
 The dynamic model refuses the row or the profile, and the group or the queue has no buffer of its own. In the

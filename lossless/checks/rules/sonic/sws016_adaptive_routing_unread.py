@@ -6,10 +6,10 @@ Subject: device
 Needs: ARS_PROFILE
 
 ## What it does
-Looks for tables of adaptive routing (`ARS_PROFILE`, `ARS_OBJECT`, `ARS_INTERFACE`, `ARS_NEXTHOP` and their plurals) on
-a deployed device whose `VERSIONS|DATABASE|VERSION` declares a release up to 202605. SONiC has a design for them; the
-YANG model and the orchagent that read them are open pull requests. An image that was built with these does read them:
-hence information. The tables are not listed again by SCM007.
+Looks for tables of adaptive routing (`ARS_PROFILE`, `ARS_OBJECT`, and in singular or plural `ARS_INTERFACE`,
+`ARS_NEXTHOP` and `ARS_PORTCHANNEL`) on a deployed device whose `VERSIONS|DATABASE|VERSION` declares a release up to
+202605. SONiC has a design for them; the YANG model and the orchagent that read them are open pull requests. An image
+that was built with these does read them: hence information. The tables are not listed again by SCM007.
 
 ## Why it breaks a lossless fabric
 A released orchagent ignores the tables and logs nothing: next-hop groups stay static ECMP. Instead of an even load, a

@@ -132,7 +132,7 @@ def _wanted(device: Device) -> Iterator[tuple[str, int]]:
 
 
 def _dscps(switch: Switch, qos: PortQos) -> list[int]:
-    """Return the DSCPs that a port must keep lossless: the named ones, or those that it maps to a paused priority."""
+    """Return the DSCPs that a port must keep lossless: named ones if it takes part, or those of paused priorities."""
     if switch.classes.knowledge != "inferred":
         lossless = any(group is not None and group.lossless for group in qos.groups)
         inside = bool(qos.pfc.priorities) or lossless or qos.watchdog is not None
