@@ -4,12 +4,12 @@ Severity: error
 Subject: fabric
 
 ## What it does
-Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own this
-is an error. It is a warning where no DSCP is named and the file names no neighbors, so that the wired ports are
-unknown. A group that is configured by hand does not change without a length: in the traditional buffer model it is a
-warning where it still names the profile of some length, else only information. Ports that are down or have no neighbor
-are left alone. So are files without any cable length that are parts of a configuration (no PORT rows, or no buffer
-pools), or whose groups are all set by hand.
+Looks for ports in service with PFC on whose cable length is missing, `0m`, or no whole number of meters. Without a
+lossless group of their own this is an error. It is a warning where no DSCP is named and the file names no neighbors, so
+that the wired ports are unknown. A group that is configured by hand does not change without a length: in the
+traditional buffer model it is a warning where it still names the profile of some length, else only information. Ports
+that are down or have no neighbor are left alone. Files without any cable length that are parts of a configuration (no
+PORT rows, or no buffer pools), or whose groups are all set by hand, are not checked.
 
 ## Why it breaks a lossless fabric
 SONiC derives the lossless groups of a port from speed and length, in the dynamic buffer model also the headroom of

@@ -171,7 +171,7 @@ def _violation(
 
 
 def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
-    """Return the limit of a queue in bytes, at most its pool; None without a limit, a missing input if unknown."""
+    """Return a queue's limit in bytes, at most its reserve and pool; None without one, a missing input if unknown."""
     of_pool = profile.pool.size_bytes if profile.pool is not None else None
     whole_pool = profile.reserved_bytes + of_pool if of_pool else None
     if profile.dynamic_th == UNBOUNDED_TH:

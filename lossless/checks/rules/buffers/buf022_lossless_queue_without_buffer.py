@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per set of lossless queues without a buffer profile, where other queues or ports have one.
 
-    Where no queue of the switch has one, that is where it has profiles of egress pools.
+    Where no queue of the switch has one, the switch must have profiles of egress pools.
     """
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}

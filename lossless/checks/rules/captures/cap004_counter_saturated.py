@@ -4,9 +4,9 @@ Severity: info
 Subject: running device
 
 ## What it does
-Looks for counters of InfiniBand ports that stand at the largest value that they can hold: 15, 255, 65,535 or
-4,294,967,295, by the width of each in PortCounters. One finding names all such counters of a port. Counters of 64 bits,
-and those whose width is unknown, are not reported.
+Looks for port counters of InfiniBand, which RoCE NICs have as well, that stand at the largest value that they can hold:
+15, 255, 65,535 or 4,294,967,295, by the width of each in PortCounters. One finding names all such counters of a port.
+Counters of 64 bits, and those whose width is unknown, are not reported.
 
 ## Why it breaks a lossless fabric
 These counters stop and do not wrap: the value is a lower bound of the events since the counter was last cleared.
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per InfiniBand port with counters that stand at their largest value."""
+    """Yield a violation per port with InfiniBand's counters that stand at their largest value."""
     for port in counted_ports(device):
         stopped = [placed for placed in port.counters.values() if placed.reading.is_saturated]
         if stopped:

@@ -6,11 +6,10 @@ Subject: device
 Needs: VLAN_MEMBER
 
 ## What it does
-Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch, where
-unknown unicast is not limited: a port lacks `PORT_STORM_CONTROL|PORT|unknown-unicast`. VLANs of server ports alone,
-which are usual on top-of-rack switches, are accepted, because flooded packets go down there and end; so are routed
-ports. An intent or `DEVICE_NEIGHBOR_METADATA` gives the device at the other end of a port; without either, nothing is
-checked.
+Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch without a
+limit of unknown unicast (`PORT_STORM_CONTROL|PORT|unknown-unicast`). VLANs of server ports alone, which are usual on
+top-of-rack switches, are accepted, because flooded packets go down there and end; so are routed ports. An intent or
+`DEVICE_NEIGHBOR_METADATA` gives the device at the other end of a port; without either, nothing is checked.
 
 ## Why it breaks a lossless fabric
 A switch with the IP address of a host and no longer its MAC address floods its packets to every port of the VLAN, up as

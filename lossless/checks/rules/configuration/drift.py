@@ -1,7 +1,7 @@
 """Differences between the configuration of a switch and its intent, value by value.
 
-Maps and profiles are compared by content: their names on the device may be others than in the intent. Where a row of
-the same name has other values, the difference is at that row; where another row is bound, it is at the binding.
+Maps and profiles are compared by content: their names on the device may be others than in the intent. The difference of
+a map is at the map; that of a profile or scheduler is at its row where it has the declared name, else at the binding.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@ Severity: warning
 Subject: devices
 
 ## What it does
-Compares the `CABLE_LENGTH` of the two ports of a link between two devices whose files name each other. The length
-decides the headroom, so the shorter entry gives its port less. Ports without a length, or with `0m`, are BUF004's.
+Compares the `CABLE_LENGTH` of the two ports of a link with PFC between two devices whose files name each other. The
+length decides the headroom, so the shorter entry gives its port less. Ports without a length, or with `0m`, are
+BUF004's.
 
 ## Why it breaks a lossless fabric
 One of the two entries is wrong. If it is the shorter one, the port keeps too little headroom for the data that is still

@@ -67,7 +67,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _bare(cabling: FabricCabling) -> set[str]:
-    """Return the devices that have declared cables, none of which was found."""
+    """Return the devices that miss declared cables and have no cable in the files."""
     cabled = {name for cable in cabling.comparison.told.cables for name in devices_of(cable)}
     return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - cabled
 

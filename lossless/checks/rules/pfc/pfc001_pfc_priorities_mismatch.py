@@ -5,12 +5,12 @@ Fix: unsafe
 Subject: fabric
 
 ## What it does
-Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names the DSCPs,
-a priority that none of them maps to is one too many, and a port with PFC is one short where it lacks a priority of
-theirs that other ports of the switch pause. Where classes are inferred, a port in service is one short only if its own
-DSCP map, priority group or queue is lossless for the missing priority. Priorities 2 and 6 that tunnel remapping adds
-(outside the watchdog's mask) are expected. Where the neighbor's file proves that it pauses the missing priority, PFC003
-reports it instead, for certain. A named DSCP that maps to a priority which no port pauses is CLS001's.
+Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` or an intent
+names the DSCPs, a priority that none of them maps to is one too many, and a port with PFC is one short where it lacks a
+priority of theirs that other ports of the switch pause. Where classes are inferred, a port in service is one short only
+if its own DSCP map, priority group or queue is lossless for the missing priority. Priorities 2 and 6 that tunnel
+remapping adds (outside the watchdog's mask) are expected. Where the neighbor's file proves that it pauses the missing
+priority, PFC003 reports it instead, for certain. A named DSCP that maps to a priority which no port pauses is CLS001's.
 
 ## Why it breaks a lossless fabric
 A lossless priority without PFC drops packets at the first congestion. A priority too many takes headroom on

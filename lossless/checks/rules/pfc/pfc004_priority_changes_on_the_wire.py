@@ -70,7 +70,8 @@ if TYPE_CHECKING:
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per set of DSCPs with different priorities at two devices, and per DSCP that a switch loses.
 
-    A switch loses a DSCP that it makes lossy on a priority that both ends of a link pause.
+    A switch loses a DSCP that it makes lossy on a priority that both ends of a link pause. That is reported where other
+    links prove it, or where several neighbors send the DSCP.
     """
     changes = grouped(
         ((pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual), pair)

@@ -5,7 +5,8 @@ Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks for `hosts.global_pause: on` on NICs that have PFC on some priority. Ports of SONiC have no such setting.
+Looks for `hosts.global_pause: on`, or global pause on a host that was read, on NICs that have PFC on some priority.
+Ports of SONiC have no such setting.
 
 ## Why it breaks a lossless fabric
 The two exclude each other on a port. A NIC that runs global pause stops all classes at once, CNPs included, and

@@ -5,8 +5,8 @@ Fix: unsafe
 Subject: intent, hosts
 
 ## What it does
-Looks for `hosts.dcbx: firmware`. With `os`, the default, the rendered script takes DCBX away from the firmware
-before it sets anything.
+Looks for `hosts.dcbx: firmware`, or that mode on a host that was read, beside PFC. With `os`, the default, the rendered
+script takes DCBX away from the firmware before it sets anything.
 
 ## Why it breaks a lossless fabric
 Firmware that runs DCBX takes the PFC and ETS settings that its neighbor offers over LLDP if it is willing, and

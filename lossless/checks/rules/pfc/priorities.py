@@ -101,7 +101,7 @@ def uncovered(elsewhere: Iterable[int], ports: PortSet) -> tuple[int, ...]:
     """Return the priorities that a port leaves without PFC, unlike other ports of the switch (``elsewhere``).
 
     Other ports pause them, traffic here maps to them, and this port's own buffers are lossless for them; where DSCPs
-    are named and the port has some PFC, its buffers need not be.
+    are named or declared and the port has some PFC, its buffers need not be.
     """
     qos, classes = ports.qos, ports.switch.classes
     used = used_classes(qos)

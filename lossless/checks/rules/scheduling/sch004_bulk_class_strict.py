@@ -264,7 +264,10 @@ def _numbers(queues: Iterable[_StrictQueue]) -> tuple[int, ...]:
 
 
 def _origin(view: View, queues: list[_StrictQueue]) -> Origin:
-    """Return the origin of a scheduler's type where it serves nothing else, otherwise of the row that chose it."""
+    """Return the origin of a scheduler's type where it serves no other queue, else of the row that chose it.
+
+    In an intent it is that of the scheduler.
+    """
     first = queues[0]
     if view.fabric.declared:
         return first.scheduler.origin

@@ -4,11 +4,11 @@ Severity: warning
 Subject: device, switch
 
 ## What it does
-Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its
-ports, and so the limit of a scheduler that `PORT_QOS_MAP` binds to a whole port. Below the speed is a warning,
-below one per cent of it an error: such numbers are a speed in other units. A limit in packets per second is not
-checked; it depends on their size. On other systems the limit is that of `shape` or `egress-shaper`. Where the speed
-of the port is not known, a limit below 10 Gb/s is a warning, and any other is not checked.
+Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its ports, and
+so the limit of a scheduler that `PORT_QOS_MAP` binds to a whole port. Below the speed is a warning, below one per cent
+of it an error: such numbers are a speed in other units. A limit in packets per second is not checked; it depends on
+their size. On other systems the limit is that of `shape` or `egress-shaper`; where the speed of a port is not known
+there, a limit below 10 Gb/s is a warning, and any other is not checked.
 
 ## Why it breaks a lossless fabric
 A queue with a limit below the link rate is congested whenever one sender runs at full speed. Since it drops nothing,

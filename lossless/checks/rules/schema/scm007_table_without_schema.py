@@ -8,8 +8,8 @@ Needs: refusals
 ## What it does
 Lists the tables of a file for which no model of SONiC is known, in one finding: misspelled names, tables of another
 program, and tables that orchagent reads although they have no model, such as `TC_TO_DOT1P_MAP`. Tables that have a
-model but do not affect a lossless fabric are neither checked nor listed; tables of adaptive routing are reported by
-SWS016.
+model but do not affect a lossless fabric are neither checked nor listed; tables of adaptive routing beside an
+`ARS_PROFILE` are left to SWS016.
 
 ## Why it breaks a lossless fabric
 Under a misspelled name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, without a message.

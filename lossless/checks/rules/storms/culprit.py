@@ -11,8 +11,8 @@ ports have tens to hundreds of both. What counts as a receiver that does not dra
   of the ports beside it, or at which the watchdog detected storms.
 
 Where no host pauses its switch, pauses that lead around a cycle have no culprit: the cycle is the answer. An egress at
-line rate without pauses from its host is an incast. Links are rated by frames with a wrong CRC, and by codewords that
-FEC could not correct, per frame; corrected ones are normal on PAM4.
+line rate without pauses from its host is an incast. Links are rated by damaged frames and by codewords that FEC could
+not correct, per frame, and by losses of the link that a NIC counts; corrected codewords are normal on PAM4.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class _PausingPort(NamedTuple):
 
     @property
     def pauses_s(self) -> float:
-        """The longest time for which the received frames can have paused the port, in seconds."""
+        """The longest time in seconds that received frames can pause the port, at 100G where its speed is unknown."""
         return self.received * _PAUSE_BITS / (self.speed_bps or _ASSUMED_BPS)
 
     @property
@@ -690,7 +690,7 @@ def _peer(port: _PausingPort) -> str:
 
 
 def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPort) -> Culprit:
-    """Return the answer for a switch that sends pauses and receives none: an incast if an egress is at line rate."""
+    """Return the answer for a switch that sends pauses and gets none: an incast if an egress is full or stands out."""
     since_boot = not most.counts["pfc_tx"].between
     text = f"{most.shown} sent {most.sent:,} pauses of priority {most.priority} {_window(since_boot)}"
     evidence = [

@@ -40,7 +40,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def accepted(self) -> bool:
-        """Whether orchagent accepts both times of the row; it drops a row with another time."""
+        """Whether orchagent accepts the timers of the row; it drops a row with one that is out of range."""
         return _is_accepted(self.watchdog)
 
     @property
