@@ -56,9 +56,9 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per lossless profile of an NVIDIA switch with size below xon + xoff and no shared headroom.
+    """Yield a violation per used lossless profile row with size below xon + xoff, and no shared headroom.
 
-    Profiles that BUF001 or BUF002 report are left out, and differences of at most 1 KiB.
+    Only on NVIDIA switches. Profiles that BUF001 or BUF002 report are left out, and differences of at most 1 KiB.
     """
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)

@@ -67,7 +67,8 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per group number, profile and severity with headroom and no PFC.
 
-    Where no port has PFC at all, profiles are not told apart. Ports out of service are left out.
+    Where no port has PFC at all, profiles are not told apart. Ports out of service are left out, and those without a
+    PORT_QOS_MAP row, unless the file has DSCP maps and no such row.
     """
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
     paused |= {
@@ -119,7 +120,7 @@ def _headroom_without_pause(
 
 
 def _is_unbound(device: Device) -> bool:
-    """Return whether a switch has DSCP maps, and no row that binds one to a port."""
+    """Return whether a switch has DSCP maps, and no PORT_QOS_MAP row that could bind one to a port."""
     return bool(device.tables.table("DSCP_TO_TC_MAP")) and not device.tables.table("PORT_QOS_MAP")
 
 

@@ -68,7 +68,8 @@ class _DownPortGroup(NamedTuple):
 def check(device: Device) -> Results:
     """Yield one violation for ports that are down with bytes reserved by rows of lossless groups.
 
-    None in the dynamic buffer model.
+    None in the dynamic buffer model. On NVIDIA switches rows with the profile of the port's own speed and length are
+    left out: the switch removes them.
     """
     switch = device.switch
     if switch.qos.buffer_model == "dynamic":

@@ -88,7 +88,10 @@ class _LongRow(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a violation per stated cable length and headroom row that has more than twice the need by the formula."""
+    """Yield a violation per stated cable length and headroom row that has more than twice the need by the formula.
+
+    Only in the traditional buffer model, and where groups have the headroom of the row.
+    """
     rows = (it for ports in view.lossless_sets if (it := _long_row(ports)) is not None)
     for identical in grouped(
         ((it.ports.cable.origin, it.row, it.need.headroom_bytes), it) for it in rows

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports whose DSCP map gives DSCPs other than RDMA's and CNPs' a lossless class.
+    """Yield a violation per set of ports whose DSCP map gives DSCPs other than RDMA's and CNPs' a class of RDMA.
 
     Ports that trust 802.1p, and switches whose classes are inferred, are left out.
     """

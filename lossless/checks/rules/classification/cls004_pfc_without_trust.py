@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation for ports with PFC without any trusted field, and for routed ones that trust 802.1p alone.
 
-    Ports out of service and storage back ends are left out.
+    Ports out of service, ports that name a map which does not exist, and storage back ends are left out.
     """
     yield from merged(_violations(device))
 

@@ -4,8 +4,8 @@ Severity: warning
 Subject: intent, hosts
 
 ## What it does
-Follows a stated `hosts.nccl.ib_fifo_tc` to its class. A lossless class, or one with strict priority, is accepted; any
-other is a warning. Without the key, control messages use the class of the data.
+Follows a stated `hosts.nccl.ib_fifo_tc`, or NCCL_IB_FIFO_TC that was read on a host, to its class. A lossless class, or
+one with strict priority, is accepted; any other is a warning. Without it, control messages use the class of the data.
 
 ## Why it breaks a lossless fabric
 A sender sends no data before the receiver's clear-to-send. In a lossy queue without strict priority, these small

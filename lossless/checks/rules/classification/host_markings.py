@@ -33,7 +33,7 @@ class Marking(NamedTuple):
 
 
 def tos_settings(host: HostQos) -> tuple[str, ...]:
-    """Return the names of the settings by which :func:`markings` finds a ToS byte."""
+    """Return the names of the settings in which :func:`markings` looks for a ToS byte."""
     return tuple(dict.fromkeys(name for name, _, _ in _settings(host)))
 
 

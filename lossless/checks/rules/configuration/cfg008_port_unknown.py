@@ -5,9 +5,9 @@ Subject: device
 
 ## What it does
 Compares the ports that `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `PFC_WD`, the profile lists and
-`CABLE_LENGTH` of a deployed device name with its `PORT` rows. All unknown ports of the same tables are one
-finding. Rows for ports of other cards of a chassis, for the CPU port and for the whole switch are left alone; files
-without a `PORT` table are not checked.
+`CABLE_LENGTH` of a deployed device name with its `PORT` rows. All unknown ports of the same tables are one finding.
+Rows for ports of other cards of a chassis, for the CPU port, PortChannels, several ports in one key and the whole
+switch are left alone; files without a `PORT` table are not checked.
 
 ## Why it breaks a lossless fabric
 orchagent drops such rows with a line in its log. They remain after a breakout: the rows still name the old port, and

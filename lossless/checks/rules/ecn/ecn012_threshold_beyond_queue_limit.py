@@ -75,7 +75,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per marking curve and buffer profile with Kmax above, or Kmin not below, the queue's limit."""
+    """Yield a violation per marking curve and buffer profile of lossless queues that marks too late for their limit.
+
+    Kmax is above the limit, or Kmin not below it. None where the intent states ``pfc-only``.
+    """
     rows = ((queue.queue, queue) for queue in lossless_queues(view) if queue.queue is not None)
     uses = grouped(((id(row.wred), id(row.buffer)), queue) for row, queue in rows)
     for queues in uses.values():

@@ -79,7 +79,10 @@ if TYPE_CHECKING:
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation for a host of one NIC that received CNPs, but no packet of the intent's priority for them."""
+    """Yield a violation for a host of one NIC that received CNPs, but no packet of the intent's priority for them.
+
+    Only by counts between two captures.
+    """
     intended = device.intended_host
     priority = None if intended is None else intended.dcqcn.cnp_priority
     interfaces, ports = nics(device), rdma_ports(device, CNPS_HANDLED)

@@ -164,7 +164,7 @@ _LATE = ("connect", "UD endpoint")
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per log, call and error, else per log whose collectives timed out."""
+    """Yield a violation per log, call and error; per log of timed-out collectives if no call or completion failed."""
     for device in fabric.devices:
         for events in job_events(device).values():
             failed = _first_failures(events)

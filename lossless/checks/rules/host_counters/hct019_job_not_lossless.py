@@ -66,7 +66,10 @@ _LOGGED = ("traffic_class", "gid_index", "local_gid_index")
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per DSCP that a host's log shows and that is not lossless, and per unfit GID."""
+    """Yield a violation per DSCP that a host's log shows and that is not lossless, and per unfit GID.
+
+    Hosts with InfiniBand ports in the log are left out.
+    """
     for device in fabric.devices:
         hosts = {
             (placed.file, placed.part("host") or device.name): None

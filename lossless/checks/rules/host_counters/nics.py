@@ -156,7 +156,7 @@ def _changed(nic: Nic, then: Sequence[Nic], now: Sequence[Nic]) -> Nic:
 
 
 def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
-    """Return whether a NIC carried RDMA: by its own counters, else True by requests of the host's only RDMA device.
+    """Return whether a NIC carried RDMA: by its counters, else True by requests of the host's only RDMA device and NIC.
 
     None where neither shows it.
     """

@@ -1,7 +1,7 @@
 """Differences between a host as it was read and its intent, setting by setting.
 
 Settings are compared by their effect: a ToS byte by its DSCP, because the NIC sets the ECN bits; a map by the DSCPs
-with another priority. Settings that no file of the host has, or that the intent does not state, are not compared.
+with another priority. Settings that no file of the host has, or that have no value in the intent, are not compared.
 """
 
 from __future__ import annotations

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host with one queue pair per connection and several uplinks at its leaf."""
+    """Yield a violation per kind of host with one queue pair per connection and several uplinks at its leaf.
+
+    The leaf is that of the first host of the kind.
+    """
     for host, names in view.host_kinds:
         uplinks = _uplinks(view, names[0]) if host.jobs.qps_per_connection == 1 else 0
         if uplinks > 1:

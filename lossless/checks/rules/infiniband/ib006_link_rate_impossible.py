@@ -115,7 +115,7 @@ def _adapters(subnet: Subnet) -> Iterator[Violation | MissingInput]:
 def _lacking(
     link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hardware: Origin
 ) -> Violation | MissingInput:
-    """Return the violation of a rate that a product cannot have; a missing input for one slower than those it has."""
+    """Return the violation of a rate with faster lanes than a product has; a missing input for any other rate."""
     if _lane_bps(link.rate) > max(_lane_bps(RATES[rate]) for rate in rates):
         return _link_rate_impossible(link, name, product, rates, hardware)
     return MissingInput(

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where protection has no M_Key, or a key has no lease or one that no sweep renews in time."""
+    """Yield a violation where protection or a lease lacks an M_Key, or a key has no lease or one renewed too late."""
     level, lease_s = number(subnet, "m_key_protection_level"), number(subnet, "m_key_lease_period")
     keyed = number(subnet, "m_key") or any(secret.key == "m_key" for secret in subnet.secrets)
     if not keyed and (level or lease_s):

@@ -4,10 +4,10 @@ Severity: error
 Subject: subnet
 
 ## What it does
-Checks torus-2QoS, dfsssp, lash and nue with several lanes, which avoid credit loops by the service level of each path,
-together with the level that jobs are set to. Routes of torus-2QoS are computed and followed on that one level: a credit
-loop is an error. Rings of four have none. The other engines cannot be computed here: except on a fat tree
-they are a warning, and `lossless opensm` decides.
+With QoS on, checks torus-2QoS, dfsssp, lash and nue with several lanes, which avoid credit loops by the service level
+of each path, together with the level that jobs are set to. Routes of torus-2QoS are computed and followed on that one
+level: a credit loop is an error. Rings of four have none. The other engines cannot be computed here: except on a fat
+tree they are a warning, and `lossless opensm` decides.
 
 ## Why it breaks a lossless fabric
 Every program that opens a connection has to query the subnet manager for the level of its path and to use it. NCCL

@@ -83,9 +83,9 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per PFC mask with a priority that no lossless class uses, or without one that others pause.
+    """Yield a violation per PFC mask with a priority that no lossless class uses, or without one that its port needs.
 
-    Inferred classes are compared only for missing priorities.
+    Inferred classes are compared only for missing priorities, which other ports of the switch must pause.
     """
     for switch, device in by_switch(view.port_sets):
         if switch.classes.knowledge != "inferred":

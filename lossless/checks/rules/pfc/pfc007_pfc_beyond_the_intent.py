@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
 
 
 def _beyond(device: Device, intended: Switch) -> list[Port]:
-    """Return ports in service with PFC that an intent does not use; see in_service of pfc/priorities."""
+    """Return ports in service with PFC that an intent does not have; see in_service of pfc/priorities."""
     names = {port.name for port in intended.ports}
     wired = device.switch.names_neighbors
     return [

@@ -51,7 +51,10 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield one violation for all tables of a file without a known model."""
+    """Yield one violation for all tables of a file without a known model.
+
+    Tables of adaptive routing are left out where the file has the table of its profiles.
+    """
     said = ARS_TABLES if PROFILE in device.tables.data else ()
     names = tuple(name for name in device.conformity.unknown_tables if name not in said)
     if not names:

@@ -80,7 +80,7 @@ def check(device: Device) -> Results:
 
 
 def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
-    """Yield a violation per TC from 8 to 15 without a queue; a TC with one is not checked: the model ends at 7."""
+    """Yield a violation per TC from 8 to 15 without a queue; a missing input where this TC, or none, has a queue."""
     queued = {tc for queues in device.tables.table("TC_TO_QUEUE_MAP").values() for tc in queues.fields}
     for tc in sorted(_BEYOND.intersection(row.fields.values())):
         dscps = sorted((dscp for dscp, target in row.fields.items() if target == tc), key=natural_key)

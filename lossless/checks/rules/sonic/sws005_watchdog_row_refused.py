@@ -72,7 +72,10 @@ _DROPPED = "orchagent drops the row, and the port has no watchdog"
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per reason for which orchagent drops PFC_WD rows, with the ports of these rows."""
+    """Yield a violation per reason for which orchagent drops PFC_WD rows, with the ports of these rows.
+
+    Rows that name no port of the switch are CFG008's, except for a LAG or several ports.
+    """
     yield from merged(_violations(device))
 
 

@@ -95,7 +95,7 @@ def check(device: Device) -> Results:
 def _nowhere(device: Device) -> Iterator[Violation]:
     """Yield a violation where no port of a switch takes part in a named class.
 
-    Fragments, switches for management, and those without a port that is up, are left out.
+    Fragments, switches for management, and those without a port that is up and may carry RDMA, are left out.
     """
     switch, outside = device.switch, device.without_rdma
     up = [port for port in switch.ports if port.admin_up is True and port.name not in outside]

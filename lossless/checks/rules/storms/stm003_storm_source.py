@@ -139,7 +139,7 @@ def _storms(device: RunningDevice) -> Iterator[tuple[str, _Storm]]:
 
 
 def _is_far(source: PauseSource) -> bool:
-    """Return whether the walk from the storm to the source crosses another switch."""
+    """Return whether the walk from the storm to the source reaches another switch."""
     return source.switch is not None or len(source.path) > 1
 
 

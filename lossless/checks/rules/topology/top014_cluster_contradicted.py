@@ -176,7 +176,7 @@ def _joined(cluster: Cluster, scale_up: ScaleUp, machine: CloudMachine) -> Itera
 
 
 def _unlike(cluster: Cluster, key: str, problem: str, has: int | str | None) -> Violation:
-    """Return the violation of a key of ``cluster``; ``has`` names the value of the machine."""
+    """Return the violation of a key of ``cluster``; ``has`` is the value of the machine."""
     return Violation(
         origin=cluster.origin.at(key),
         message=problem,

@@ -63,7 +63,7 @@ class WatchdogRows(NamedTuple):
 
     @property
     def polled_in_range(self) -> bool:
-        """Whether the switch's model accepts the poll interval."""
+        """Whether SONiC's YANG model accepts the poll interval."""
         return self.poll_ms in POLL_RANGE_MS
 
     def at(self, field: str) -> Origin:

@@ -6,7 +6,8 @@ Subject: intent, devices
 ## What it does
 Compares the detection times of two linked switches of different tiers (in an intent their roles; of deployed switches
 by their neighbors, else by the `type` in `DEVICE_METADATA`): the longest on the lower one's ports to hosts, and that of
-the upper one on the link between them. It informs where the upper one is the shorter. Equal times are SONiC's default.
+the upper one on the link between them. In an intent, a switch without hosts counts with the longest of the leaves below
+it. It informs where the upper one is the shorter. Equal times are SONiC's default.
 
 ## Why it breaks a lossless fabric
 A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the watchdog of

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation for the ports of a switch that are watched and pause nothing; those with a mask apart.
 
-    Left out are switches whose lossless classes are named, and ports that lack a priority which others pause.
+    Left out are fragments, switches whose lossless classes are named, and ports that are not up or lack a priority
+    which others pause.
     """
     if device.switch.is_fragment or device.switch.classes.knowledge != "inferred":
         return
