@@ -51,7 +51,7 @@ from lossless.checks.rules.infiniband.subnet_queries import set_to, stated
 from lossless.model.fabric.infiniband.subnet import BITS, taken
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Option, Subnet
+    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Option, OptionValue, Subnet
 
 
 _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
@@ -63,15 +63,16 @@ def check(subnet: Subnet) -> Results:
     ``sharp_enabled`` is left to IB038.
     """
     for setting, option in stated(subnet):
-        loss = taken(option, setting.text).loss
+        value = taken(option, setting.text)
         # Another rule checks the meaning of sharp_enabled.
-        if option.key != "sharp_enabled" and loss in ("no number", "too wide", "silently zero"):
-            yield _option_unreadable(setting, option, loss)
+        if option.key != "sharp_enabled" and value.loss in ("no number", "too wide", "silently zero"):
+            yield _option_unreadable(setting, option, value)
 
 
-def _option_unreadable(setting: ManagerSetting, option: Option, loss: str) -> Violation:
+def _option_unreadable(setting: ManagerSetting, option: Option, value: OptionValue) -> Violation:
+    loss = value.loss
     what = f"is wider than {BITS[option.kind]} bits" if loss == "too wide" else "is no number"
-    then = "is taken as 0, without a message" if loss == "silently zero" else _outcome(option)
+    then = f"is taken as {value.value}, without a message" if loss == "silently zero" else _outcome(option)
     missing = option.kind in BITS and _lacks_prefix(setting.text)
     return Violation(
         origin=setting.origin,
