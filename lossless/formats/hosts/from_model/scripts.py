@@ -1,7 +1,7 @@
 """The files of a host: its script and unit, its tools, the environment of jobs, and resources of NVIDIA's operator.
 
-A script consists of the settings of every NIC, those of its driver (a module each for mlx5, for bnxt_re, and for all
-others), and the calls of the tool that sets trust, DSCP map and PFC. Only settings in firmware survive a reboot; hence
+A script consists of the settings of every NIC, those of its driver (mlx5 and bnxt_re have a module
+each), and the calls of the tool that sets trust, DSCP map and PFC. Only settings in firmware survive a reboot; hence
 the unit.
 
 The tools set trust, DSCP map, PFC and ETS on a host:
@@ -45,7 +45,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model import broadcom, nvidia, other_drivers
+from lossless.formats.hosts.from_model import broadcom, nvidia
 from lossless.formats.hosts.from_model.settings import common, dscp_digits, profile, roce, settings_json
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown, certain
@@ -55,7 +55,6 @@ from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from types import ModuleType
 
     from lossless.model.fabric.cluster import KubernetesPolicy
     from lossless.model.fabric.hosts import Ets, HostQos, ManagedFabric, Transport, Variable
@@ -268,7 +267,28 @@ START_LIMIT_S = RUN_LIMIT_S + KILL_AFTER_S + 28
 """When systemd ends the script: the last call is cut off by then, and no tool is left to wait for."""
 STOP_LIMIT_S = 2 * KILL_AFTER_S + 6
 """Time after which systemd kills a unit that it stops: ``timeout`` ends its tool first."""
-_DRIVERS: Mapping[str, ModuleType] = {"mlx5": nvidia, "bnxt_re": broadcom}
+
+
+class _Driver(NamedTuple):
+    """The parts of a driver: the template values of its part of a script, and its congestion control settings."""
+
+    values: Callable[[HostQos], Mapping[str, object]]
+    settings: Callable[[HostQos], Mapping[str, int]]
+
+
+def _other_values(qos: HostQos) -> Mapping[str, object]:
+    """Return the template values of an unsupported driver: only the settings that Linux has for any NIC.
+
+    The ports are found by the NIC's PCI id, or named in the intent.
+    """
+    nic = profile(qos)
+    return {"driver_part": "other", "module": None, "pci_id": nic.pci_id, "rdma_module": nic.driver}
+
+
+_NVIDIA = _Driver(nvidia.values, nvidia.settings)
+_OTHER = _Driver(_other_values, lambda _qos: {})
+"""Any unsupported driver: congestion control remains unchanged, as every driver has its own way to set it."""
+_DRIVERS: Mapping[str, _Driver] = {"mlx5": _NVIDIA, "bnxt_re": _Driver(broadcom.values, broadcom.settings)}
 _ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "accelerations": (), "pci_id": None}
 """Template values for drivers without these settings."""
 _MODES = {
@@ -321,13 +341,13 @@ def context(qos: HostQos) -> Mapping[str, object]:
     }
 
 
-def driver_of(qos: HostQos) -> ModuleType:
-    """Return the module for the driver of a host's NIC.
+def driver_of(qos: HostQos) -> _Driver:
+    """Return the parts of the driver of a host's NIC.
 
     Raises:
         RenderError: the NIC has no profile.
     """
-    return _DRIVERS.get(profile(qos).driver, other_drivers)
+    return _DRIVERS.get(profile(qos).driver, _OTHER)
 
 
 def unset(qos: HostQos) -> str | None:
@@ -337,8 +357,8 @@ def unset(qos: HostQos) -> str | None:
         RenderError: the NIC has no profile.
     """
     driver = driver_of(qos)
-    left = ["DCQCN"] if certain(qos.dcqcn.enabled) and driver is other_drivers else []
-    if driver is not nvidia:
+    left = ["DCQCN"] if certain(qos.dcqcn.enabled) and driver is _OTHER else []
+    if driver is not _NVIDIA:
         left += [said for mode, said in _MODES.items() if certain(getattr(qos, mode)) is not None]
     if not left:
         return None
@@ -346,7 +366,7 @@ def unset(qos: HostQos) -> str | None:
 
 
 def _plain(qos: HostQos) -> Mapping[str, object]:
-    firmware = nvidia.firmware(qos) if driver_of(qos) is nvidia else ()
+    firmware = nvidia.firmware(qos) if driver_of(qos) is _NVIDIA else ()
     return settings_json(
         qos,
         tool_of(qos),
