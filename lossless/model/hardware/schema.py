@@ -47,7 +47,7 @@ PortPattern = Annotated[
 PciId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$", strict=True)]
 Driver = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,54}$", strict=True)]
 """The name of a kernel module."""
-InfinibandRate = Literal["EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
+InfinibandRate = Literal["QDR", "FDR", "EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
 
 
 class _Strict(BaseModel):

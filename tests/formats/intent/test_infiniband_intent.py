@@ -15,7 +15,21 @@ Cases = dict[str, tuple[tuple[str, str], list[str]]]
 OF_ONE_KEY: Cases = {
     "rate-of-ethernet": (
         ("2 x NDR", "2 x 400G"),
-        ["7:77: topology.fat_tree.host_links: 400G is no rate of InfiniBand; that of 400G is NDR"],
+        ["7:77: topology.fat_tree.host_links: 400G is no known rate of InfiniBand; that of 400G is NDR"],
+    ),
+    "rate-of-an-old-generation": (
+        ("2 x NDR", "2 x SDR"),
+        [
+            "7:77: topology.fat_tree.host_links: SDR is a rate of InfiniBand below those that are known here: "
+            "QDR, FDR, EDR, HDR100, HDR, NDR200, NDR, XDR"
+        ],
+    ),
+    "rate-that-comes-later": (
+        ("2 x NDR", "2 x GDR"),
+        [
+            "7:77: topology.fat_tree.host_links: GDR is no known rate of InfiniBand; "
+            "there are QDR, FDR, EDR, HDR100, HDR, NDR200, NDR, XDR"
+        ],
     ),
     "rate-without-a-count": (
         ("uplinks: 4 x NDR", "uplinks: NDR"),

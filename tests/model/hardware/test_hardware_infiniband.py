@@ -36,13 +36,16 @@ def user_switch(folder: Path, old: str = "", new: str = "") -> Path:
     return path
 
 
+QUANTUM_2 = {"QDR": 64, "FDR": 64, "EDR": 64, "HDR": 64, "HDR100": 128, "NDR": 64, "NDR200": 128}
+
+
 @pytest.mark.parametrize(
     ("name", "ports", "managed", "sharp"),
     [
-        ("nvidia-qm8700", {"EDR": 40, "HDR": 40, "HDR100": 80}, True, 2),
-        ("nvidia-qm8790", {"EDR": 40, "HDR": 40, "HDR100": 80}, False, 2),
-        ("nvidia-qm9700", {"EDR": 64, "HDR": 64, "HDR100": 128, "NDR": 64, "NDR200": 128}, True, 3),
-        ("nvidia-qm9790", {"EDR": 64, "HDR": 64, "HDR100": 128, "NDR": 64, "NDR200": 128}, False, 3),
+        ("nvidia-qm8700", {"FDR": 40, "EDR": 40, "HDR": 40, "HDR100": 80}, True, 2),
+        ("nvidia-qm8790", {"FDR": 40, "EDR": 40, "HDR": 40, "HDR100": 80}, False, 2),
+        ("nvidia-qm9700", QUANTUM_2, True, 3),
+        ("nvidia-qm9790", QUANTUM_2, False, 3),
         ("nvidia-q3400", {"XDR": 144}, True, 4),
     ],
 )
@@ -77,7 +80,7 @@ def test_our_own_files_have_the_shape_of_a_users() -> None:
 
 
 def test_a_rate_is_its_lanes_times_their_speed() -> None:
-    lane = {"EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
+    lane = {"QDR": 10, "FDR": 14, "EDR": 25, "HDR": 50, "NDR": 100, "XDR": 200}
     for rate in RATES.values():
         assert rate.bits_per_second == rate.lanes * lane[rate.generation] * 10**9
     stated = {name: RATES[name].bits_per_second // 10**9 for name in RATE_GBPS}
@@ -98,8 +101,8 @@ def test_a_users_switch_is_found_by_its_file(tmp_path: Path) -> None:
         ("sharp = 2", "", "sharp: is missing"),
         (
             "HDR = 40",
-            "FDR = 40",
-            "ports.FDR: is 'FDR'; expected 'EDR', 'HDR100', 'HDR', 'NDR200', 'NDR' or 'XDR'",
+            "SDR = 40",
+            "ports.SDR: is 'SDR'; expected 'QDR', 'FDR', 'EDR', 'HDR100', 'HDR', 'NDR200', 'NDR' or 'XDR'",
         ),
     ],
 )

@@ -34,7 +34,7 @@ topology:
     host_links: 1 x HDR
     uplinks: 2 x HDR   # <- here
   oversubscription: 10
-subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host8, priority: 5, standby: true}]}
+subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host80, priority: 5, standby: true}]}
 partitions: {storage: null}
 sharp: off
 ```
@@ -49,7 +49,7 @@ topology:
     host_links: 1 x HDR100
     uplinks: 2 x HDR
   oversubscription: 2.5
-subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host8, priority: 5, standby: true}]}
+subnet_manager: {hosts: [{on: host1, priority: 10}, {on: host40, priority: 5, standby: true}]}
 partitions: {storage: null}
 sharp: off
 ```

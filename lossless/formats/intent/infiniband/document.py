@@ -254,7 +254,8 @@ class FatTree(Model):
     hosts_per_leaf: Count
     """How many hosts at every leaf; with several rails, at every leaf that shares them. Example: `16`"""
     host_links: RatedLinks
-    """Links from each host: how many, of which rate (EDR, HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.
+    """Links from each host: how many, of which rate (QDR, FDR, EDR, HDR100, HDR, NDR200, NDR, XDR); each is an HCA of
+    its own.
     Example: `2 x NDR`
     """
     uplinks: RatedLinks
@@ -308,7 +309,8 @@ class SubnetDragonflyPlus(Model):
     hosts_per_leaf: Count
     """How many hosts at every leaf. Example: `16`"""
     host_links: RatedLinks
-    """Links from each host: how many, of which rate (EDR, HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.
+    """Links from each host: how many, of which rate (QDR, FDR, EDR, HDR100, HDR, NDR200, NDR, XDR); each is an HCA of
+    its own.
     Example: `2 x NDR`
     """
     uplinks: RatedLinks
@@ -337,7 +339,8 @@ class SubnetTorus(Model):
     hosts_per_switch: Count
     """How many hosts at every switch. Example: `4`"""
     host_links: RatedLinks
-    """Links from each host: how many, of which rate (EDR, HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.
+    """Links from each host: how many, of which rate (QDR, FDR, EDR, HDR100, HDR, NDR200, NDR, XDR); each is an HCA of
+    its own.
     Example: `2 x NDR`
     """
 

@@ -27,11 +27,13 @@ from lossless.formats.intent.base import (
 from lossless.formats.intent.wiring import Name
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
-from lossless.ground.basics.units import suggestion
+from lossless.ground.basics.units import nearest, suggestion
 from lossless.model.fabric.infiniband.subnet import Membership
 
-RateName = Literal["EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
+RateName = Literal["QDR", "FDR", "EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
 RATE_GBPS: dict[RateName, int] = {
+    "QDR": 40,
+    "FDR": 56,
     "EDR": 100,
     "HDR100": 100,
     "HDR": 200,
@@ -41,6 +43,9 @@ RATE_GBPS: dict[RateName, int] = {
 }
 """InfiniBand link rates by name, slowest generation first, in Gb/s one way."""
 RATE_NAMES: tuple[str, ...] = tuple(RATE_GBPS)
+_OLDER = ("SDR", "DDR", "FDR10")
+_A_SLIP = 0.7
+"""Least likeness of a slip of the keyboard: two names of generations, such as FDR and XDR, resemble each other less."""
 _LINKS = re.compile(rf"{BLANKS}([0-9]{{1,{units.LONGEST_QUANTITY}}}){BLANKS}[x×]{BLANKS}(\S+){BLANKS}")
 _HEX64 = re.compile(r"0[xX][0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{4}(:[0-9A-Fa-f]{4}){3}")
 MOST_64_BITS = 2**64 - 1
@@ -52,20 +57,25 @@ def _rated_links(value: object) -> tuple[int, str]:
     )
     if match is None or int(match[1]) == 0:
         raise refused(f"{shown(value)} does not say how many links of which rate; write it like 2 x NDR")
+    if match[2] in _OLDER:
+        raise refused(
+            f"{match[2]} is a rate of InfiniBand below those that are known here: {', '.join(RATE_NAMES)}"
+        )
     if match[2] not in RATE_NAMES:
-        raise refused(f"{match[2]} is no rate of InfiniBand{_meant(match[2])}")
+        raise refused(f"{match[2]} is no known rate of InfiniBand{_meant(match[2])}")
     if int(match[1]) > MAX_BUNDLE:
         raise refused(f"{int(match[1]):,} links in one bundle; the most is {MAX_BUNDLE:,}")
     return int(match[1]), match[2]
 
 
 def _meant(rate: str) -> str:
-    """Return a hint for messages: the names of a rate in b/s or as ``NDR400``, else similar or all names."""
-    in_gbps = re.fullmatch(r"[EHNX]DR([0-9]{3})", rate)
+    """Return a hint for messages: the names of a rate in b/s or as ``NDR400``, else the one meant, or all names."""
+    in_gbps = re.fullmatch(r"[A-Z]DR([0-9]{2,4})", rate)
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)
     except QuantityError:
-        return suggestion(rate, RATE_NAMES, most=None)
+        near = nearest(rate, RATE_NAMES, _A_SLIP)
+        return suggestion(rate, RATE_NAMES, most=None) if near else suggestion("", RATE_NAMES, most=None)
     names = [name for name, gbps in RATE_GBPS.items() if gbps * 10**9 == rate_bps]
     return f"; that of {rate} is {' or '.join(names)}" if names else suggestion("", RATE_NAMES, most=None)
 

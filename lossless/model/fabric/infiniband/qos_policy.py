@@ -121,6 +121,8 @@ _G = 10**9
 RATES: dict[str, Rate] = {
     rate.name: rate
     for rate in (
+        Rate("QDR", 40 * _G, 4, "QDR", 7),
+        Rate("FDR", 56 * _G, 4, "FDR", 12),
         Rate("EDR", 100 * _G, 4, "EDR", 16),
         Rate("HDR100", 100 * _G, 2, "HDR", 16),
         Rate("HDR", 200 * _G, 4, "HDR", 17),
@@ -129,7 +131,10 @@ RATES: dict[str, Rate] = {
         Rate("XDR", 800 * _G, 4, "XDR", 23),
     )
 }
-"""Rates by name. Codes: opensm's ib_types.h, IB_PATH_RECORD_RATE_*: 16 is 100 Gb/s, 17 200, 21 400, 23 800."""
+"""Rates by name. Codes: opensm's ib_types.h, IB_PATH_RECORD_RATE_*: 7 is 40 Gb/s, 12 56, 16 100, 17 200, 21 400.
+
+Those of QDR and FDR are the nominal ones, which the codes name, and include the coding of the line.
+"""
 
 RATE_CODES: dict[int, int] = {
     gigabits * _G: code
