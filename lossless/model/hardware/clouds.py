@@ -10,12 +10,13 @@ pages, or in a copy of them; facts that none of them has are left out:
 * A3 High: GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml @992db81, which sets the
   variables of TCPX by itself, without a profile.
 * A3 Ultra, A4 and A4X: GoogleCloudPlatform/container-engine-accelerators gpudirect-rdma/nccl-test.yaml @0920249,
-  nccl-test-a4.yaml @155bfa4 and nccl-test-imex-a4x.yaml @992db81.
+  nccl-test-a4.yaml @155bfa4 and nccl-test-imex-a4x.yaml @992db81; A4X Max: nccl-test-a4x-max.yaml @992db81, where each
+  node of 4 GPUs takes 8 devices of mrdma.google.com.
 * Azure: Azure/azhpc-images customizations/ndv4.sh @4657de6 and ndv5.sh @bf3b320, which its images run for the sizes
   named in their setup_sku_customizations.sh; ndv5_rocm.sh and ndv6.sh @8e9d055 write no /etc/nccl.conf.
 
 The generation of NVLink is that of the GPU (:data:`~lossless.model.hardware.devices.NVLINK`): 3 on A100, 4 on H100 and
-H200, 5 on B200, B300 and GB200.
+H200, 5 on B200, B300, GB200 and GB300.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ _G = 10**9
 _AWS_TYPES = "docs.aws.amazon.com/ec2/latest/instancetypes/ac.html, network specifications"
 _AWS_CARDS = "docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-acc-inst-types.html"
 _GOOGLE = "cloud.google.com/compute/docs/gpus/gpu-network-bandwidth"
+_GOOGLE_FAMILY = "cloud.google.com/compute/docs/accelerator-optimized-machines"
 _MICROSOFT = "MicrosoftDocs/azure-compute-docs articles/virtual-machines/sizes/gpu-accelerated/includes"
 
 EFA = CloudNetwork(
@@ -178,6 +180,25 @@ GIB = CloudNetwork(
     ),
 )
 
+# No public file of its image says where the profile is, or which variables it sets.
+GIB_MAX = GIB._replace(
+    machines=(
+        # 3,600 Gb/s with the two NICs of the host. The CX-8 are 8 RDMA devices, on 8 rails.
+        CloudMachine(
+            "a4x-maxgpu-4g-metal",
+            "GB300",
+            4,
+            8,
+            400 * _G,
+            5,
+            72,
+            f"{_GOOGLE_FAMILY} (A4X Max: CX-8, 8 rails, 3,200 Gb/s)",
+        ),
+    ),
+    profile=None,
+    decides=(),
+)
+
 
 def _azure(machines: tuple[CloudMachine, ...], topology: str | None = None) -> CloudNetwork:
     """Return Azure's network; ``topology`` is the folder of the image with the machine's topology, None without one."""
@@ -201,7 +222,7 @@ def _azure(machines: tuple[CloudMachine, ...], topology: str | None = None) -> C
 _HDR = "MicrosoftDocs/azure-docs nd-a100-v4-series-summary.md @0c9c618 (HDR for each GPU)"
 NETWORKS: dict[Transport, tuple[CloudNetwork, ...]] = {
     "efa": (EFA,),
-    "gcp": (TCPX, TCPXO, GIB),
+    "gcp": (TCPX, TCPXO, GIB, GIB_MAX),
     "azure": (
         _azure(
             (
@@ -228,6 +249,10 @@ NETWORKS: dict[Transport, tuple[CloudNetwork, ...]] = {
                 CloudMachine(
                     "Standard_ND96isr_MI300X_v5", "MI300X", 8, 8, 400 * _G, None, 8,
                     f"{_MICROSOFT}/ndmi300xv5-series-summary.md @2bc777f",
+                ),
+                CloudMachine(
+                    "Standard_ND128isr_GB300_v6", "GB300", 4, 4, 800 * _G, 5, 72,
+                    f"{_MICROSOFT}/nd-gb300-v6-series-summary.md @335cf59 (800 Gb/s for each GPU)",
                 ),
                 CloudMachine(
                     "Standard_ND128isr_NDR_GB200_v6", "GB200", 4, 4, 400 * _G, 5, 72,
