@@ -106,6 +106,7 @@ ROWS = (
     RuleRow("HST008", "hosts.hst008_traffic_classes_disagree", ("intent", "hosts")),
     RuleRow("HST009", "hosts.hst009_host_differs_from_intent", ("host",), "intent"),
     RuleRow("HST010", "hosts.hst010_names_match_more", ("intent", "hosts")),
+    RuleRow("HST011", "hosts.hst011_job_without_rdma", ("intent", "hosts")),
     RuleRow("IB001", "infiniband.ib001_manager_priorities", ("subnet",)),
     RuleRow("IB002", "infiniband.ib002_routing_engine_unfit", ("subnet",)),
     RuleRow("IB003", "infiniband.ib003_roots_not_the_top", ("subnet",)),

@@ -7,9 +7,10 @@ UNKNOWN until a file has it, and every known value has its place in that file.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Literal
 
-from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.findings import Origin, Severity
 from lossless.ground.basics.records import UNKNOWN, Maybe, NamedTuple, Provenance, Unknown
 
 if TYPE_CHECKING:
@@ -104,6 +105,105 @@ VARIABLE_RANGES: dict[str, tuple[int, int]] = {
 Timeouts have five bits, retries three, service levels four (InfiniBand specification 1.2.1, 9.7.5.1.3, 9.7.6.1.3,
 5.2.2); queue pairs: NVIDIA/nccl src/transport/net_ib @5067397.
 """
+
+
+class Departure(NamedTuple):
+    """The library that a variable takes off RDMA, and how severe that is.
+
+    That of UCX is information: jobs of NCCL that MPI starts exchange a few messages by it.
+    """
+
+    library: str
+    severity: Severity
+
+
+_SOCKET_PROVIDERS = frozenset({"tcp", "sockets", "udp", "net"})
+_UCX_WITHOUT_RDMA = frozenset(
+    [
+        *("tcp", "sm", "shm", "self", "mm", "cma", "knem", "xpmem", "posix", "sysv"),
+        *("cuda", "cuda_copy", "cuda_ipc", "gdr_copy", "rocm", "rocm_copy", "rocm_ipc"),
+    ]
+)
+_UCX_RDMA = frozenset({"ib"}), frozenset({"rc", "ud", "dc"})
+_UCX_VARIANTS = re.compile(r"_(?:v|x|verbs|mlx5)$")
+
+
+def departure(name: str, value: str) -> Departure | None:
+    """Return how a variable takes jobs off RDMA over verbs, on InfiniBand or RoCE; None where it does not.
+
+    Sources: NVIDIA/nccl src/transport/net_ib/init.cc @5067397 (NCCL_IB_DISABLE) and docs (NCCL_NET), openucx/ucx
+    src/ucp/core/ucp_context.c @9466d10 (TLS: names of transports, ``^`` before those to leave out), libfabric
+    fabric(7) (FI_PROVIDER, the same ``^``).
+    """
+    text = value.strip().lower()
+    if (name == "NCCL_IB_DISABLE" and variable_number(text)) or (name == "NCCL_NET" and text == "socket"):
+        return Departure("NCCL", "error")
+    names = [part.strip() for part in text.removeprefix("^").split(",")]
+    if name == "FI_PROVIDER" and not text.startswith("^") and set(names) <= _SOCKET_PROVIDERS:
+        return Departure("libfabric", "warning")
+    if name == "UCX_TLS":
+        plain = {_UCX_VARIANTS.sub("", part) for part in names}
+        left_out = any(every <= plain for every in _UCX_RDMA)
+        if left_out if text.startswith("^") else plain <= _UCX_WITHOUT_RDMA:
+            return Departure("UCX", "info")
+    return None
+
+
+_COLLNET = frozenset({"collnet", "collnetdirect", "collnetchain"})
+"""NCCL's algorithms that reduce in switches by a plugin; the first is their name up to 2.13."""
+_ALGORITHMS = _COLLNET | {"tree", "ring", "nvls", "nvlstree", "pat"}
+
+
+def reduces_in_switches(name: str, value: str) -> bool | None:
+    """Return whether a variable has jobs reduce in switches (True) or keeps them from it (False); None for neither.
+
+    That is SHARP, which NCCL reaches by a plugin and its CollNet algorithms, and HPC-X by its collective library.
+    Sources: NVIDIA/nccl docs, environment variables (NCCL_COLLNET_ENABLE, NCCL_ALGO, NCCL_NET_PLUGIN);
+    Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c @2f5ac02 (NCCL_SHARP_DISABLE), NVIDIA HPC-X 2.26
+    (NCCL_IBEXT_DISABLE); NVIDIA SHARP 3.10.2 (SHARP_COLL_ENABLE_SAT; HCOLL_ENABLE_SHARP: 0 is off, 1 probes, from 2
+    on it is forced).
+    """
+    text = value.strip().lower()
+    number = variable_number(text)
+    if name in ("NCCL_COLLNET_ENABLE", "SHARP_COLL_ENABLE_SAT"):
+        return bool(number)
+    if name == "HCOLL_ENABLE_SHARP":
+        return None if number in (1, None) else bool(number)
+    if (name == "NCCL_NET_PLUGIN" and text == "none") or (name == "NCCL_SHARP_DISABLE" and text == "1"):
+        return False
+    if name == "NCCL_IBEXT_DISABLE" and number:
+        return False
+    if name == "NCCL_ALGO":
+        allowed = _all_reduce_algorithms(text)
+        # Between hosts NVLS reduces by CollNet; inside of one it needs none.
+        if allowed and allowed <= _COLLNET:
+            return True
+        if allowed and not allowed & (_COLLNET | {"nvls"}):
+            return False
+    return None
+
+
+def _all_reduce_algorithms(text: str) -> frozenset[str] | None:
+    """Return the algorithms that NCCL_ALGO allows for an all-reduce; None where it has an unknown one.
+
+    It is a list, or several with ``;`` between them and the name of a function before the ``:`` of each; a list that
+    begins with ``^`` has those that are left out. That of a function counts before that of all.
+    """
+    lists: dict[str, frozenset[str]] = {}
+    for part in text.split(";"):
+        function, colon, names = part.rpartition(":")
+        named = frozenset(name.strip() for name in names.removeprefix("^").split(","))
+        if not named <= _ALGORITHMS:
+            return None
+        lists[function if colon else ""] = _ALGORITHMS - named if names.startswith("^") else named
+    return lists.get("allreduce", lists.get("", _ALGORITHMS))
+
+
+def variable_number(text: str) -> int | None:
+    """Return the number of a variable as NCCL reads it, in C's notation; None where the text is none."""
+    from lossless.model.fabric.infiniband.subnet import c_number
+
+    return c_number(text.strip())
 
 
 class ManagedFabric(NamedTuple):

@@ -73,6 +73,7 @@ SHIPPED = {
     "HST008": "traffic-classes-disagree",
     "HST009": "host-differs-from-intent",
     "HST010": "names-match-more",
+    "HST011": "job-without-rdma",
     "IB001": "manager-priorities",
     "IB002": "routing-engine-unfit",
     "IB003": "roots-not-the-top",

@@ -77,3 +77,22 @@ def test_each_byte_is_lossless_a_slip_or_lossy_and_never_two_of_them(tos: int) -
     document = patched(INTENT, hosts("unset", tos))
     drawn_codes = [code for code in ("HST001", "CLS006") if drawn(code, document)]
     assert drawn_codes == ([] if tos >> 2 == 26 else ["CLS006"] if tos == 26 else ["HST001"])
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "severity"),
+    [
+        ("NCCL_IB_DISABLE", "1", "error"), ("NCCL_IB_DISABLE", "0", None), ("NCCL_NET", "Socket", "error"),
+        ("NCCL_NET", "IB", None), ("FI_PROVIDER", "tcp", "warning"), ("FI_PROVIDER", "verbs", None),
+        ("UCX_TLS", "tcp,sm", "info"), ("UCX_TLS", "rc,sm", None), ("NCCL_COLLNET_ENABLE", "1", "warning"),
+        ("NCCL_COLLNET_ENABLE", "0", None), ("NCCL_ALGO", "CollNetDirect", "warning"), ("NCCL_ALGO", "Ring,Tree", None),
+        ("NCCL_ALGO", "NVLS", None), ("NCCL_ALGO", "Ring,CollnetDirect", None), ("NCCL_NVLS_ENABLE", "1", None),
+        ("SHARP_COLL_ENABLE_SAT", "1", "warning"), ("HCOLL_ENABLE_SHARP", "3", "warning"),
+        ("HCOLL_ENABLE_SHARP", "1", None), ("NCCL_NET_PLUGIN", "none", None),
+    ],
+)  # fmt: skip
+def test_jobs_on_ethernet_use_rdma_and_ask_no_switch_to_reduce(
+    variable: str, value: str, severity: str | None
+) -> None:
+    found = drawn("HST011", patched(INTENT, {"hosts": {"environment": {variable: value}}}))
+    assert [finding.severity for finding in found] == ([] if severity is None else [severity])

@@ -4,12 +4,16 @@ Severity: error
 Subject: subnet
 
 ## What it does
-Looks at the environment of jobs: variables that take NCCL off InfiniBand (NCCL_IB_DISABLE, NCCL_NET=Socket), values
-that a queue pair cannot have (NCCL_IB_TIMEOUT 0 to 31, NCCL_IB_RETRY_CNT 0 to 7, NCCL_IB_SL 0 to 15), devices that no
-compute host has (NCCL_IB_HCA, UCX_NET_DEVICES), and SHARP: jobs that request it where it is off or no aggregation
-manager is declared, and jobs that switch it off where it is declared. NCCL reaches SHARP by a plugin and its CollNet
-algorithms or NVLS: NCCL_ALGO that leaves all of them out for an all-reduce, NCCL_NET_PLUGIN=none and
-NCCL_IBEXT_DISABLE=1 switch it off; NCCL_ALGO with CollNet algorithms alone requests it.
+Looks at the environment of jobs: variables that take NCCL off InfiniBand (NCCL_IB_DISABLE, NCCL_NET=Socket), libfabric
+(FI_PROVIDER=tcp; FI_PROVIDER=efa, which InfiniBand does not have) or UCX (UCX_TLS=tcp, information: jobs of NCCL that
+MPI starts need no more of it), values that a queue pair cannot have (NCCL_IB_TIMEOUT 0 to 31, NCCL_IB_RETRY_CNT 0
+to 7, NCCL_IB_SL 0 to 15), devices that no compute host has or a list that leaves all of them out
+(NCCL_IB_HCA, UCX_NET_DEVICES), and SHARP: jobs that request it where it is off or no aggregation manager is declared,
+and jobs that switch it off where it is declared. NCCL reaches SHARP by a plugin and its CollNet algorithms or NVLS:
+NCCL_ALGO that leaves all of them out for an all-reduce, NCCL_NET_PLUGIN=none, NCCL_SHARP_DISABLE=1,
+NCCL_IBEXT_DISABLE=1, and a NCCL_COLLNET_NODE_THRESHOLD above the number of compute hosts switch it off; NCCL_ALGO with
+CollNet algorithms alone requests it, and needs NCCL_COLLNET_ENABLE=1. HCOLL_ENABLE_SHARP requests it from 2 on, and
+switches it off by 0.
 
 ## Why it breaks a lossless fabric
 NCCL falls back without an error: over sockets at a fraction of the bandwidth, over fewer adapters than hosts have, or
@@ -67,6 +71,11 @@ Take the variable out, or state a value of its range and a device that hosts hav
 ## Sources
 - NVIDIA/nccl docs, environment variables (NCCL_IB_DISABLE, NCCL_NET, NCCL_IB_HCA, NCCL_IB_TIMEOUT, NCCL_IB_RETRY_CNT,
   NCCL_COLLNET_ENABLE, NCCL_ALGO, NCCL_NET_PLUGIN)
+- NVIDIA/nccl src/init.cc @5067397 (CollNet is off by default; NCCL_COLLNET_NODE_THRESHOLD), src/enqueue.cc (No
+  algorithm/protocol available), Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c @2f5ac02 (NCCL_SHARP_DISABLE)
+- openucx/ucx src/ucp/core/ucp_context.c @9466d10 (UCX_TLS)
+- libfabric fabric(7) (FI_PROVIDER)
+- NVIDIA SHARP 3.10.2, Using NVIDIA SHARP with Open MPI (HCOLL_ENABLE_SHARP)
 - NVIDIA HPC-X 2.26, NCCL-RDMA-SHARP plugins (CollNet; NCCL_IBEXT_DISABLE falls back to NCCL's own communication)
 - InfiniBand specification 1.2.1, 9.7.5.1.3 (retry count, three bits), 9.7.6.1.3 (local ACK timeout, five bits)
 - NVIDIA SHARP 3.10.2, NVIDIA SHARP Collective Library (SHARP_COLL_ENABLE_SAT)
@@ -80,19 +89,13 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import joined
-from lossless.model.fabric.hosts import VARIABLE_RANGES
+from lossless.model.fabric.hosts import VARIABLE_RANGES, departure, reduces_in_switches
 from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
-
-_OF_SHARP = ("NCCL_COLLNET_ENABLE", "SHARP_COLL_ENABLE_SAT")
-"""Variables with which jobs request reductions in the switches; 0 is no, which is the default of both."""
-_COLLNET = frozenset({"collnet", "collnetdirect", "collnetchain"})
-"""NCCL's algorithms that reduce in switches by a plugin; the first is their name up to 2.13."""
-_ALGORITHMS = _COLLNET | {"tree", "ring", "nvls", "nvlstree", "pat"}
 
 
 def check(subnet: Subnet) -> Results:
@@ -105,13 +108,22 @@ def check(subnet: Subnet) -> Results:
 
 
 def _leaves_infiniband(setting: ManagerSetting) -> Iterator[Violation]:
-    disabled = setting.key == "NCCL_IB_DISABLE" and c_number(setting.text) not in (0, None)
-    if disabled or (setting.key == "NCCL_NET" and setting.text.lower() == "socket"):
+    left = departure(setting.key, setting.text)
+    if left is not None:
         yield Violation(
             origin=setting.origin,
-            message=f"{setting.key}={setting.text} takes jobs off InfiniBand: NCCL uses sockets",
+            message=f"{setting.key}={setting.text} takes {left.library} off InfiniBand: it uses sockets",
             help="take it out",
             data={"variable": setting.key, "stated": setting.text},
+            severity=left.severity,
+        )
+    elif setting.key == "FI_PROVIDER" and "efa" in setting.text.lower().split(","):
+        yield Violation(
+            origin=setting.origin,
+            message=f"{setting.key}={setting.text} names EFA, and the fabric is InfiniBand",
+            help="take it out",
+            data={"variable": setting.key, "stated": setting.text},
+            severity="warning",
         )
 
 
@@ -127,90 +139,101 @@ def _out_of_range(setting: ManagerSetting) -> Iterator[Violation]:
 
 
 def _devices(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
-    """Yield a violation where a list names devices that no compute host has.
+    """Yield a violation where a list names devices that no compute host has, or leaves all of them out.
 
-    Names are compared by their beginning, those of UCX or after ``=`` as a whole. Lists that exclude devices (``^``),
-    and names of UCX that do not begin with ``mlx``, are left out.
+    NCCL compares beginnings, or whole names behind ``=``; UCX compares whole names. Lists of UCX that exclude devices, and
+    names of UCX that do not begin with ``mlx``, are left out.
     """
-    if setting.key not in ("NCCL_IB_HCA", "UCX_NET_DEVICES") or setting.text.startswith("^"):
+    ucx, excluding = setting.key == "UCX_NET_DEVICES", setting.text.startswith("^")
+    if setting.key not in ("NCCL_IB_HCA", "UCX_NET_DEVICES") or (ucx and excluding):
         return
     computing = {host.name for host in hosts(subnet).values() if host.role == "compute"}
     devices = sorted({hca.device for hca in hcas(subnet).values() if hca.host in computing})
-    whole = setting.key == "UCX_NET_DEVICES" or setting.text.startswith("=")
-    names = [part.partition(":")[0].strip() for part in setting.text.removeprefix("=").split(",")]
+    text = setting.text.removeprefix("^")
+    whole = ucx or text.startswith("=")
+    names = [part.partition(":")[0].strip() for part in text.removeprefix("=").split(",")]
+    # UCX takes interfaces of other kinds too, as eth0.
+    names = [name for name in names if name.startswith("mlx" if ucx else "")]
     missing = [name for name in names if name and not _has(devices, name, whole=whole)]
-    if setting.key == "UCX_NET_DEVICES":
-        # UCX takes interfaces of other kinds too, as eth0.
-        missing = [name for name in missing if name.startswith("mlx")]
-    if devices and missing:
-        yield Violation(
-            origin=setting.origin,
-            message=f"{setting.key} names {joined(missing, 4)}, and compute hosts have {joined(devices, 4)}",
-            note=""
-            if len(missing) < len(names)
-            else "no adapter is left, and jobs use sockets or do not start",
-            help="name devices that the hosts have",
-            data={"variable": setting.key, "missing": [*missing]},
-            severity="warning" if len(missing) < len(names) else None,
-        )
+    if (
+        excluding
+        and devices
+        and all(any(_has([one], name, whole=whole) for name in names) for one in devices)
+    ):
+        yield _no_device(setting, f"leaves out {joined(devices, 4)}, all devices of compute hosts")
+    elif missing and devices and not excluding:
+        problem = f"names {joined(missing, 4)}, and compute hosts have {joined(devices, 4)}"
+        yield _no_device(setting, problem, none_left=len(missing) == len(names))
+
+
+def _no_device(setting: ManagerSetting, problem: str, *, none_left: bool = True) -> Violation:
+    return Violation(
+        origin=setting.origin,
+        message=f"{setting.key} {problem}",
+        note="no adapter is left, and jobs use sockets or do not start" if none_left else "",
+        help="name devices that the hosts have",
+        data={"variable": setting.key, "stated": setting.text},
+        severity=None if none_left else "warning",
+    )
 
 
 def _has(devices: Sequence[str], name: str, *, whole: bool) -> bool:
     return name in devices if whole else any(device.startswith(name) for device in devices)
 
 
-def _wanted(setting: ManagerSetting) -> bool | None:
-    """Return whether a variable requests SHARP (True) or keeps jobs from it (False); None where it does neither."""
-    text = setting.text.lower()
-    if setting.key in _OF_SHARP:
-        return c_number(text) not in (0, None)
-    if setting.key == "NCCL_NET_PLUGIN" and text == "none":
-        return False
-    if setting.key == "NCCL_IBEXT_DISABLE" and c_number(text) not in (0, None):
-        return False
-    if setting.key == "NCCL_ALGO":
-        allowed = _all_reduce_algorithms(text)
-        # Between hosts NVLS reduces by CollNet; inside of one it needs none.
-        if allowed and allowed <= _COLLNET:
-            return True
-        if allowed and not allowed & (_COLLNET | {"nvls"}):
-            return False
-    return None
-
-
-def _all_reduce_algorithms(text: str) -> frozenset[str] | None:
-    """Return the algorithms that NCCL_ALGO allows for an all-reduce; None where it has an unknown one.
-
-    It is a list, or several with ``;`` between them and the name of a function before the ``:`` of each; a list that
-    begins with ``^`` has those that are left out. That of a function counts before that of all.
-    """
-    lists: dict[str, frozenset[str]] = {}
-    for part in text.split(";"):
-        function, colon, names = part.rpartition(":")
-        named = frozenset(name.strip() for name in names.removeprefix("^").split(","))
-        if not named <= _ALGORITHMS:
-            return None
-        lists[function if colon else ""] = _ALGORITHMS - named if names.startswith("^") else named
-    return lists.get("allreduce", lists.get("", _ALGORITHMS))
-
-
 def _sharp(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
-    wanted, sharp = _wanted(setting), subnet.sharp
-    on = sharp is not None and sharp.on
-    if wanted is None or wanted == on:
+    on, place = _sharp_of(subnet)
+    wanted = reduces_in_switches(setting.key, setting.text)
+    if on and setting.key == "NCCL_COLLNET_NODE_THRESHOLD":
+        needed, there = c_number(setting.text), _computing(subnet)
+        wanted = False if needed is not None and there and needed > there else None
+    if wanted is None:
         return
-    here, what = (subnet.origin, "the subnet manager") if sharp is None else (sharp.origin, "SHARP")
+    if wanted == on:
+        if setting.key == "NCCL_ALGO" and wanted and not _stated(subnet, "NCCL_COLLNET_ENABLE"):
+            yield _contradicts(
+                setting, place, "allows CollNet alone, which is off without NCCL_COLLNET_ENABLE=1", _FAILS
+            )
+        return
     if not wanted:
-        problem = "keeps jobs from the reductions in switches that are declared"
-    elif sharp is None:
-        problem = "requests reductions in switches, and no aggregation manager is declared"
+        problem, note = "keeps jobs from the reductions in switches that are declared", ""
     else:
-        problem = "requests reductions in switches, and SHARP is off"
-    yield Violation(
+        problem = f"requests reductions in switches, and {'SHARP is off' if subnet.sharp else _NO_MANAGER}"
+        note = _FAILS if setting.key == "NCCL_ALGO" else ""
+    yield _contradicts(setting, place, problem, note)
+
+
+_NO_MANAGER = "no aggregation manager is declared"
+_FAILS = "NCCL finds no other algorithm, and the first all-reduce fails"
+
+
+def _sharp_of(subnet: Subnet) -> tuple[bool, RelatedPlace]:
+    """Return whether SHARP is declared to be on, and where: UFM starts an aggregation manager of its own."""
+    if subnet.sharp is not None:
+        return subnet.sharp.on, RelatedPlace(subnet.sharp.origin, "SHARP")
+    for stated in subnet.gv:
+        if subnet.manager == "ufm" and stated.key == "sharp_enabled" and stated.text.lower() == "true":
+            return True, RelatedPlace(stated.origin, "SHARP of UFM")
+    return False, RelatedPlace(subnet.origin, "the subnet manager")
+
+
+def _computing(subnet: Subnet) -> int:
+    return sum(host.role == "compute" for host in hosts(subnet).values())
+
+
+def _stated(subnet: Subnet, key: str) -> bool:
+    return subnet.job is not None and any(
+        setting.key == key and c_number(setting.text) not in (0, None) for setting in subnet.job.environment
+    )
+
+
+def _contradicts(setting: ManagerSetting, place: RelatedPlace, problem: str, note: str) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key}={setting.text} {problem}",
-        help="take it out" if wanted else "take it out, or state sharp: off",
+        note=note,
+        help="take it out, or change sharp",
         data={"variable": setting.key, "stated": setting.text},
-        related=(RelatedPlace(here, what),),
+        related=(place,),
         severity="warning",
     )

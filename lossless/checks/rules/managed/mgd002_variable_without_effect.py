@@ -8,9 +8,11 @@ Compares the names under `hosts.environment` with the network that the jobs run 
 place of NCCL's own InfiniBand transport, NCCL_IB_TC and NCCL_IB_FIFO_TC on InfiniBand, whose packets have no ToS byte,
 FI_EFA_* where there is no EFA, NCCL_FASTRAK_* where there is no GPUDirect-TCPXO, NCCL_GPUDIRECTTCPX_* where there is no
 GPUDirect-TCPX, NCCL's settings for sockets on EFA.
+So is a variable that requests reductions in switches (NCCL_COLLNET_ENABLE, NCCL_ALGO with CollNet algorithms alone)
+where the switches are not those of InfiniBand.
 It is an error where jobs leave the network: by NCCL_IB_DISABLE where NCCL's own transport is used, by NCCL_NET=Socket,
-and on EFA by another FI_PROVIDER or NCCL_NET_PLUGIN=none; and where a queue pair cannot have a value (NCCL_IB_TIMEOUT 0
-to 31, NCCL_IB_RETRY_CNT 0 to 7).
+by NCCL_NET_PLUGIN=none or NCCL_NET=IB where a plugin is needed, and on EFA by another FI_PROVIDER; and where a queue
+pair cannot have a value (NCCL_IB_TIMEOUT 0 to 31, NCCL_IB_RETRY_CNT 0 to 7).
 
 ## Why it breaks a lossless fabric
 The variable was set for a timeout, a class or an adapter. No software on this network reads it, and the job runs with
@@ -59,6 +61,8 @@ Take the variable out. On InfiniBand NCCL_IB_SL chooses the class.
 ## Sources
 - NVIDIA/nccl src/transport/net_ib @5067397 (the code that reads NCCL_IB_*), docs, environment variables (NCCL_IB_TC)
 - NVIDIA/nccl docs, environment variables (NCCL_IB_DISABLE, NCCL_NET, NCCL_NET_PLUGIN)
+- NVIDIA/nccl src/init.cc @5067397 (collNetSupport: without a plugin that has CollNet it is off)
+- Mellanox/nccl-rdma-sharp-plugins src/p2p_plugin.c @2f5ac02 (isSharpDev: ports whose link layer is InfiniBand alone)
 - libfabric fabric(7) (FI_PROVIDER)
 - aws/aws-ofi-nccl doc/efa-env-var.md @518f4c6
 - google/nccl-plugin-gpudirect-tcpxo tcpxo_scripts/nccl-env-profile.sh @8f816be
@@ -70,7 +74,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.model.fabric.hosts import VARIABLE_RANGES
+from lossless.model.fabric.hosts import VARIABLE_RANGES, reduces_in_switches, variable_number
 from lossless.model.hardware.clouds import EFA, TCPX, TCPXO
 
 if TYPE_CHECKING:
@@ -96,25 +100,48 @@ def check(view: View) -> Results:
             yield _variable_without_effect(variable, managed.network, why)
         elif (leaves := _leaves(variable, managed.network)) is not None:
             yield _wrong(variable, managed.network, f"takes jobs off {managed.network.name}", leaves)
+        elif not _may_reduce(managed.network) and reduces_in_switches(variable.name, variable.value):
+            yield _reductions(variable, managed.network)
         elif limits := _beyond(variable):
             yield _wrong(
                 variable, managed.network, f"is no value of its field: {limits[0]} to {limits[1]}", ""
             )
 
 
+def _may_reduce(network: CloudNetwork) -> bool:
+    """Return whether switches of a network may reduce: those of InfiniBand alone have SHARP."""
+    return network.verbs and not network.roce
+
+
+def _reductions(variable: Variable, network: CloudNetwork) -> Violation:
+    return Violation(
+        origin=variable.origin,
+        message=f"{variable.name}={variable.value} requests reductions in switches, which {network.name} does not have",
+        note="NCCL finds no other algorithm, and the first all-reduce fails"
+        if variable.name == "NCCL_ALGO"
+        else "jobs reduce on the hosts, and send twice the bytes",
+        help="take it out",
+        data={"variable": variable.name, "network": network.name},
+    )
+
+
 def _leaves(variable: Variable, network: CloudNetwork) -> str | None:
     """Return the reason why a variable takes jobs off their network, None where it does not."""
     name, value = variable.name, variable.value
-    if name == "NCCL_IB_DISABLE" and value != "0":
+    word = value.strip().lower()
+    if name == "NCCL_IB_DISABLE" and variable_number(word):
         return "NCCL's InfiniBand transport is off, and jobs use sockets"
-    if name == "NCCL_NET" and value.lower() == "socket":
+    if name == "NCCL_NET" and word == "socket":
         return "jobs use sockets"
-    if network.name != EFA.name:
-        return None
-    if name == "FI_PROVIDER" and not value.startswith("^") and "efa" not in value.lower().split(","):
-        return f"libfabric opens the provider {value} alone"
-    if name == "NCCL_NET_PLUGIN" and value.lower() == "none":
-        return "without aws-ofi-nccl, its plugin, jobs use sockets"
+    if name == "NCCL_NET" and word == "ib" and not network.verbs:
+        return "NCCL's InfiniBand transport finds no device there, and jobs do not start"
+    if name == "NCCL_NET_PLUGIN" and word == "none" and not network.verbs:
+        return "without the plugin of the network jobs use sockets"
+    if name == "FI_PROVIDER" and network.name == EFA.name:
+        named = [part.strip() for part in word.removeprefix("^").split(",")]
+        if word.startswith("^"):
+            return "libfabric leaves the provider efa out" if "efa" in named else None
+        return None if "efa" in named else f"libfabric opens the provider {value} alone"
     return None
 
 
