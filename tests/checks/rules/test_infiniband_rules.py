@@ -209,6 +209,13 @@ def test_an_engine_of_nvidias_is_wrong_only_where_it_is_a_slip_or_one_of_upstrea
     assert severities == {"healthy": [], "unknown": ["warning"], "wrong": ["error"]}[verdict]
 
 
+@pytest.mark.parametrize("engine", ["ar_updn", "dfp2", "pqft", "auto"])
+def test_an_engine_of_nvidias_is_named_so_under_the_upstream_opensm(engine: str) -> None:
+    finding = only("IB015", managed(routing={"engine": engine, "roots": "off"}))
+    assert f"{engine} is an engine of NVIDIA's OpenSM alone" in finding.message
+    assert "did you mean" not in finding.help
+
+
 def test_a_wrong_engine_behind_a_right_one_is_a_warning() -> None:
     finding = only("IB015", *conf("lmc 0\nrouting_engine updn,ftre\n"))
     assert (finding.severity, finding.data) == ("warning", {"engine": "ftre"})
@@ -652,6 +659,17 @@ def test_keys_of_the_aggregation_manager_exist_and_have_values_of_their_ranges(
     assert all(finding.origin.path == ("sharp", "settings", key) for finding in found)
 
 
+def test_values_of_the_aggregation_manager_are_numbers_where_it_takes_numbers() -> None:
+    document = intent(flavour="nvidia", sharp={"manager": "sm1", "settings": {"max_tree_radix": "wide"}})
+    assert only("IB017", document).message == "max_tree_radix of sharp_am.cfg is 16 to 252, not wide"
+
+
+def test_ufm_reads_sharp_enabled_in_its_own_section() -> None:
+    manager = {"manager": "ufm", "ufm": {"SHARP": {"sharp_enabled": "true"}}}
+    finding = only("IB038", intent(flavour="nvidia", subnet_manager=manager, sharp={"manager": "sm1"}))
+    assert finding.data == {"section": "SHARP"}
+
+
 @pytest.mark.parametrize(
     ("section", "key", "codes", "unchecked"),
     [
@@ -691,7 +709,14 @@ def jobs(sharp: Any = "off", **variables: Any) -> Document:
         ("NCCL_IB_HCA", "=mlx5_0,mlx5_7", "warning"), ("NCCL_IB_HCA", "^mlx5_7", None),
         ("UCX_NET_DEVICES", "mlx5_0:1,eth0", None), ("UCX_NET_DEVICES", "mlx5_3:1", "error"),
         ("NCCL_COLLNET_ENABLE", 1, "warning"), ("NCCL_COLLNET_ENABLE", 0, None),
-        ("SHARP_COLL_ENABLE_SAT", 1, "warning"),
+        ("SHARP_COLL_ENABLE_SAT", 1, "warning"), ("NCCL_IB_HCA", "^mlx5", "error"),
+        ("NCCL_IB_HCA", "^=mlx5_0", "error"), ("NCCL_IB_HCA", "^mlx5_0,mlx4", "error"), ("NCCL_IB_HCA", "^=mlx5", None),
+        ("UCX_TLS", "tcp", "info"), ("UCX_TLS", "tcp,self,sm", "info"), ("UCX_TLS", "^ib", "info"),
+        ("UCX_TLS", "^rc_x,ud,dc", "info"), ("UCX_TLS", "^tcp", None), ("UCX_TLS", "rc,sm,self", None),
+        ("UCX_TLS", "dc_x,tcp", None), ("UCX_TLS", "all", None), ("UCX_TLS", "of_a_later_one", None),
+        ("FI_PROVIDER", "tcp", "warning"), ("FI_PROVIDER", "efa", "warning"), ("FI_PROVIDER", "verbs", None),
+        ("FI_PROVIDER", "tcp,verbs", None), ("FI_PROVIDER", "^tcp", None), ("NCCL_IB_DISABLE", "true", None),
+        ("HCOLL_ENABLE_SHARP", 0, None), ("HCOLL_ENABLE_SHARP", 1, None), ("HCOLL_ENABLE_SHARP", 3, "warning"),
     ],
 )  # fmt: skip
 def test_variables_of_jobs_fit_the_subnet(variable: str, value: Any, severity: str | None) -> None:
@@ -717,6 +742,9 @@ def test_jobs_reduce_in_switches_where_sharp_is_on() -> None:
         ("NCCL_ALGO", "allreduce:ring;broadcast:collnetdirect", False),
         ("NCCL_NET_PLUGIN", "none", False),
         ("NCCL_IBEXT_DISABLE", 1, False),
+        ("NCCL_SHARP_DISABLE", 1, False),
+        ("HCOLL_ENABLE_SHARP", 0, False),
+        ("HCOLL_ENABLE_SHARP", 2, True),
         ("NCCL_ALGO", "CollnetDirect", True),
         ("NCCL_ALGO", "collnetchain,collnetdirect", True),
         ("NCCL_ALGO", "ring;allreduce:collnetdirect", True),
@@ -735,10 +763,98 @@ def test_algorithms_and_plugins_of_jobs_agree_with_sharp(
     """What requests SHARP is reported without it, what keeps jobs from it with it, each with both places."""
     for sharp, place in (({"manager": "sm1"}, "sharp"), ("off", "sharp"), (None, "subnet_manager")):
         on = isinstance(sharp, dict)
-        found = drawn("IB047", jobs(sharp, **{variable: value}))
+        # CollNet alone needs it beside SHARP too, and NCCL does not turn it on by itself.
+        turned_on = {"NCCL_COLLNET_ENABLE": 1} if on and variable == "NCCL_ALGO" and requests else {}
+        found = drawn("IB047", jobs(sharp, **{variable: value, **turned_on}))
         assert len(found) == (requests is not None and requests != on)
         for one in found:
             assert (one.origin.path[-1], one.related[0].origin.path) == (variable, (place,))
+
+
+def test_algorithms_of_collnet_alone_need_collnet_beside_sharp_too() -> None:
+    on = {"manager": "sm1"}
+    assert only("IB047", jobs(on, NCCL_ALGO="CollnetDirect")).severity == "warning"
+    assert drawn("IB047", jobs(on, NCCL_ALGO="CollnetDirect,Ring")) == []
+    assert len(drawn("IB047", jobs(on, NCCL_ALGO="CollnetDirect", NCCL_COLLNET_ENABLE=0))) == 2
+
+
+@pytest.mark.parametrize(("threshold", "keeps"), [(2, False), (8, False), (9, True), (64, True)])
+def test_collnet_is_off_where_a_job_has_fewer_hosts_than_its_threshold(threshold: int, keeps: bool) -> None:
+    """The base has 8 compute hosts, so that no job has more."""
+    variables = {"NCCL_COLLNET_ENABLE": 1, "NCCL_COLLNET_NODE_THRESHOLD": threshold}
+    assert (drawn("IB047", jobs({"manager": "sm1"}, **variables)) != []) is keeps
+    assert drawn("IB047", jobs("off", NCCL_COLLNET_NODE_THRESHOLD=threshold)) == []
+
+
+def test_sharp_that_ufm_starts_serves_jobs() -> None:
+    for key, severities in (("true", []), ("false", ["warning"])):
+        manager = {"manager": "ufm", "ufm": {"Sharp": {"sharp_enabled": key}}}
+        variables = {"environment": {"NCCL_COLLNET_ENABLE": 1}}
+        document = intent(flavour="nvidia", subnet_manager=manager, sharp=None, jobs=variables)
+        assert [finding.severity for finding in drawn("IB047", document)] == severities
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        ("0x0002", None),
+        ("2", None),
+        ("auto", None),
+        ("0x0003", "not"),
+        ("0x0009", "not"),
+        ("0x8002", "0 to 0x7fff"),
+    ],
+)
+def test_ucx_takes_the_p_key_of_the_partition_of_jobs_without_the_bit_of_full_members(
+    key: str, problem: str | None
+) -> None:
+    found = drawn("IB013", intent(jobs={"environment": {"UCX_IB_PKEY": key}}))
+    assert [problem in finding.message for finding in found if problem] == [True] * (problem is not None)
+    assert len(found) == (problem is not None)
+
+
+def test_a_p_key_of_ucx_is_one_of_the_hosts_where_jobs_state_no_partition() -> None:
+    free: dict[str, Any] = {"partition": None, "level": None}
+    for key, findings in (("0x0002", 0), ("0x7fff", 0), ("0x0009", 1)):
+        variables = {"NCCL_IB_PKEY": None, "NCCL_IB_SL": None, "UCX_IB_PKEY": key}
+        assert len(drawn("IB013", intent(jobs={**free, "environment": variables}))) == findings
+
+
+@pytest.mark.parametrize(("sl", "findings"), [(0, 0), (1, 0), (2, 0), (5, 1), (15, 1)])
+def test_a_service_level_of_jobs_is_one_that_something_has(sl: int, findings: int) -> None:
+    variables = {"NCCL_IB_PKEY": None, "NCCL_IB_SL": sl}
+    document = intent(jobs={"partition": None, "level": None, "environment": variables})
+    assert [finding.severity for finding in drawn("IB029", document)] == ["warning"] * findings
+
+
+@pytest.mark.parametrize(
+    ("partitions", "severities"),
+    [
+        ({}, []),
+        ({"compute": None, "storage": None}, ["error"]),
+        ({"compute": {"members": {"full": "host[1-7]"}}, "storage": None}, ["warning"]),
+        # Tenants of one host each, and of several.
+        (
+            {"compute": {"members": {"full": "host[1-7]"}}, "t8": {"pkey": 8, "members": {"full": "host8"}}},
+            [],
+        ),
+        ({"storage": {"members": {"full": "@storage", "limited": None}}}, ["warning"]),
+        ({"storage": {"members": {"full": "@compute", "limited": "@storage"}}}, []),
+        ({"storage": None}, []),
+    ],
+)
+def test_compute_hosts_reach_each_other_and_the_storage_that_has_a_partition(
+    partitions: dict[str, Any], severities: list[str]
+) -> None:
+    default = {"Default": {"members": {"full": "@management", "limited": "ALL"}}}
+    document = intent(partitions={**default, **partitions}, jobs=None)
+    assert [finding.severity for finding in drawn("IB024", document)] == severities
+
+
+def test_a_partition_of_storage_alone_says_which_hosts_nobody_reaches() -> None:
+    parts = {"storage": {"members": {"full": "@storage", "limited": None}}}
+    finding = only("IB024", intent(partitions=parts, jobs=None))
+    assert (finding.elements, finding.origin.path[:2]) == (("storage1",), ("partitions", "storage"))
 
 
 def test_a_partition_of_jobs_has_a_host_that_computes() -> None:
@@ -756,6 +872,45 @@ def test_managers_do_not_die_together() -> None:
     assert only("IB001", intent(topology=topology, subnet_manager={"hosts": both})).data == {"node": "sm1"}
     third = [*both, {"on": "sm2", "priority": 4, "standby": True}]
     assert drawn("IB001", intent(topology=topology, subnet_manager={"hosts": third})) == []
+
+
+@pytest.mark.parametrize(
+    ("sm1", "sm2", "switch"),
+    [("leaf1", "leaf2", None), ("leaf1", "leaf1", "leaf1"), (["leaf1", "leaf2"], "leaf1", None)],
+)
+def test_managers_do_not_die_with_one_switch(sm1: Any, sm2: str, switch: str | None) -> None:
+    both = [{"on": "sm1:mlx5_0", "priority": 10}, {"on": "sm2", "priority": 5, "standby": True}]
+    links = "2 x NDR" if isinstance(sm1, list) else "1 x NDR"
+    topology = {"hosts": {"sm1": {"at": sm1, "links": links}, "sm2": {"at": sm2}}}
+    if isinstance(sm1, list):
+        # By its second port the master has another way.
+        both[0]["on"] = "sm1:mlx5_1"
+    found = drawn("IB001", intent(topology=topology, subnet_manager={"hosts": both}))
+    assert [finding.data for finding in found] == ([] if switch is None else [{"switch": switch}])
+
+
+def test_a_manager_on_a_switch_dies_with_those_behind_it() -> None:
+    hosts = [{"on": "leaf1", "priority": 10}, {"on": "sm1", "priority": 5, "standby": True}]
+    hardware = {"leaf": "nvidia-qm9700"}
+    assert only("IB001", intent(hardware=hardware, subnet_manager={"hosts": hosts})).data == {
+        "switch": "leaf1"
+    }
+    hosts[1]["on"] = "sm2"
+    assert drawn("IB001", intent(hardware=hardware, subnet_manager={"hosts": hosts})) == []
+
+
+def test_lanes_above_those_of_any_public_figure_are_not_checked() -> None:
+    for vl, counted in ((7, []), (8, [1]), (14, [1])):
+        document = intent(qos={"vls": 15, "levels": {"storage": {"vl": vl}}})
+        assert [rule.times for rule in unchecked("IB004", document)] == counted
+
+
+def test_a_partition_without_a_level_is_ahead_of_the_low_table_as_one_of_sl_0() -> None:
+    tables = {"qos": "TRUE", "qos_high_limit": 255, "qos_vlarb_high": "0:64", "qos_vlarb_low": "1:64"}
+    options = {**tables, "qos_sl2vl": ",".join(["0", "1", *["0"] * 14])}
+    parts = {"compute": {"level": None}, "storage": {"level": None, "sl": 1}}
+    document = intent(qos=None, partitions=parts, jobs=None, subnet_manager={"options": options})
+    assert [finding.data["starved"] for finding in drawn("IB027", document)] == [[1]]
 
 
 @pytest.mark.parametrize(
@@ -865,3 +1020,29 @@ def test_uplinks_of_two_leaves_that_are_listed_meet_at_the_spines(
         partitions={"storage": None},
     )
     assert [finding.severity for finding in drawn("IB040", document)] == severities
+
+
+@pytest.mark.parametrize(("short", "spare", "ratio"), [(4, 4, None), (1, 5, 4), (1, 9, 4), (3, 9, 4 / 3)])
+def test_a_listed_leaf_with_too_few_links_is_named_whatever_others_have_to_spare(
+    short: int, spare: int, ratio: float | None
+) -> None:
+    leaves = [f"leaf{at}" for at in range(1, 9)]
+    bundles = [
+        {"a": leaf, "b": "spine1", "links": f"{short if leaf == 'leaf8' else spare} x NDR"} for leaf in leaves
+    ]
+    switches = {**{leaf: {"role": "leaf"} for leaf in leaves}, "spine1": {"role": "spine"}}
+    hosts = {f"h{at}": {"at": leaves[at % 8], "links": "1 x NDR"} for at in range(32)}
+    document = intent(
+        hardware={"spine": "nvidia-qm9790"},
+        topology={
+            "fat_tree": None,
+            "hosts": {**hosts, "storage1": None},
+            "switches": switches,
+            "links": bundles,
+        },
+        partitions={"storage": None},
+    )
+    found = drawn("IB040", document)
+    assert [finding.data["a"] for finding in found] == ([] if ratio is None else [["leaf8"]])
+    for finding in found:
+        assert float(str(finding.data["host_bps"])) / float(str(finding.data["bps"])) == ratio

@@ -32,6 +32,26 @@ def test_keys_that_may_be_nvidias_are_counted_and_not_checked() -> None:
     assert [rule.times for rule in unchecked("IB019", *deployed)] == [2]
 
 
+@pytest.mark.parametrize(
+    ("key", "known"),
+    [
+        ("sharp_enabeld", "sharp_enabled"),
+        ("virt_enable", "virt_enabled"),
+        ("max_op_vlls", "max_op_vls"),
+        # Another letter, or another number, makes a key of a family of NVIDIA's.
+        ("xs_key_lease_period", None),
+        ("force_link_speed_ext3", None),
+    ],
+)
+def test_a_slip_of_a_letter_in_a_key_of_nvidias_is_a_warning(key: str, known: str | None) -> None:
+    document = intent(flavour="nvidia", subnet_manager={"options": {key: "1"}})
+    found = drawn("IB019", document)
+    assert [(it.severity, it.help) for it in found] == (
+        [("warning", f"did you mean {known}?")] if known else []
+    )
+    assert len(unchecked("IB019", document)) == (known is None)
+
+
 @pytest.mark.parametrize("key", ["vs_key_lease_period", "sm_db_dump", "force_link_speed_ext2"])
 def test_keys_of_nvidia_that_resemble_others_are_no_slips_of_them(key: str) -> None:
     document = intent(flavour="nvidia", subnet_manager={"options": {key: "1"}})

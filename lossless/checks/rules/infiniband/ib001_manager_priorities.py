@@ -5,7 +5,8 @@ Subject: subnet
 
 ## What it does
 Compares the priorities of the subnet managers with their declared roles: the master must have the highest, and alone.
-Reports where there is no other manager, and where all run on the host of the master; UFM manages its own standby.
+Reports where there is no other manager, where all run on the host of the master, and where all are attached to one
+switch of several; UFM manages its own standby.
 
 ## Why it breaks a lossless fabric
 Managers choose the master by priority, and by the lower GUID where priorities are equal. A standby that outranks the
@@ -42,6 +43,15 @@ subnet_manager:
     - {on: "sm1:mlx5_1", priority: 5, standby: true}   # <- here
 ```
 
+```yaml intent base=infiniband
+topology:
+  hosts: {sm2: {at: leaf1}}
+subnet_manager:
+  hosts:
+    - {on: sm1, priority: 15}
+    - {on: sm2, priority: 14, standby: true}   # <- here
+```
+
 ## Good
 ```yaml intent base=infiniband
 subnet_manager:
@@ -64,8 +74,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import master
+from lossless.checks.rules.infiniband.subnet_queries import hcas, links, master, switches
 from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.records import Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,6 +104,43 @@ def check(subnet: Subnet) -> Results:
         yield _alone(master_host)
     if others and all(other.node == master_host.node for other in others):
         yield _together(master_host, others)
+    elif others and (only := _common_switch(subnet)) is not None:
+        yield _behind(only, master_host, others)
+
+
+def _common_switch(subnet: Subnet) -> str | None:
+    """Return the one switch without which no manager reaches the subnet; None without one, or another."""
+    if len(switches(subnet)) < 2:
+        return None
+    attached: dict[str, set[str]] = {}
+    for link in links(subnet):
+        if link.to_hca:
+            attached.setdefault(link.b, set()).add(link.a)
+    of_host = {hca.host: hca.name for hca in hcas(subnet).values()}
+    near: list[set[str]] = []
+    for manager in subnet.managers:
+        if isinstance(manager.node, Unknown):
+            return None
+        near.append(
+            {manager.node}
+            if manager.node in switches(subnet)
+            else attached.get(manager.hca or of_host.get(manager.node, ""), set())
+        )
+    common = set.intersection(*near)
+    return common.pop() if len(common) == 1 and all(len(each) == 1 for each in near) else None
+
+
+def _behind(switch: str, master_host: ManagerHost, others: list[ManagerHost]) -> Violation:
+    return Violation(
+        origin=others[0].origin,
+        message=f"all managers are attached to {switch}: none is left when it fails",
+        note="the rest of the subnet keeps its routes, which nobody changes any more",
+        help="attach the standby to another switch",
+        elements=(switch,),
+        data={"switch": switch},
+        related=(RelatedPlace(master_host.origin, "the manager that is meant to be the master"),),
+        severity="warning",
+    )
 
 
 def _together(master_host: ManagerHost, others: list[ManagerHost]) -> Violation:

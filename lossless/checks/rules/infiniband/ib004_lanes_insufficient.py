@@ -67,7 +67,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     DROPPED,
     LAYERED_ENGINES,
@@ -219,7 +219,11 @@ def _few(subnet: Subnet, count: int, needs: str, note: str, severity: Severity |
     )
 
 
-def _of_levels(subnet: Subnet, count: int) -> Iterator[Violation]:
+def _of_levels(subnet: Subnet, count: int) -> Results:
+    unknown = sorted({it.profile.product for it in switches(subnet).values() if it.profile.vls is None})
+    beyond = [level.vl for level in subnet.qos.levels if LEVEL_VLS <= level.vl < count]
+    if unknown and beyond:
+        yield MissingInput(f"whether there is a VL {max(beyond)} on {joined(unknown, 4)}: no public figure")
     for level in subnet.qos.levels:
         if level.vl >= count:
             yield Violation(

@@ -6,7 +6,8 @@ Subject: subnet
 ## What it does
 Compares NCCL_IB_PKEY with the tables of the job's hosts, and with the partition that jobs are to use. Place 0 is the
 default partition, or the one with `indx0`. With `allow_both_pkeys` it is the default partition for its full members
-alone: opensm puts another key there for the limited ones.
+alone: opensm puts another key there for the limited ones. UCX_IB_PKEY is a key, without the bit of full members: it
+must be one of the hosts', and that of the jobs' partition.
 
 ## Why it breaks a lossless fabric
 An empty place fails the queue pair; place 0 puts the job into the default partition, whose level of service it shares
@@ -25,6 +26,12 @@ jobs:
     NCCL_IB_PKEY: 0   # <- here
 ```
 
+```yaml intent base=infiniband
+jobs:
+  environment:
+    UCX_IB_PKEY: "0x0009"   # <- here
+```
+
 ## Good
 ```yaml intent base=infiniband
 partitions: {storage: {members: {limited: []}}}
@@ -37,6 +44,7 @@ partition.
 
 ## Sources
 - NVIDIA/nccl src/transport/net_ib.cc @02aedae (pkey_index = NCCL_IB_PKEY)
+- openucx/ucx src/uct/ib/base/ib_iface.c @9466d10 (uct_ib_iface_init_pkey: 0 to 0x7fff, compared with the low 15 bits)
 - opensm 3.3.23 on a simulated fabric, run: place 0 is 0xffff, with `indx0` the partition's; the order of the others
   is not that of the file; with `allow_both_pkeys TRUE` a port that is a limited member of the default partition and a
   full one of 0x0010 has 0x8010 at place 0 and 0x7fff at place 1
@@ -74,6 +82,8 @@ def check(subnet: Subnet) -> Results:
         if job
         else None
     )
+    if job is not None and partitions(subnet) is not None:
+        yield from _ucx(subnet, job)
     if job is None or (setting is None and job.partition is None):
         return
     if partitions(subnet) is None:
@@ -85,6 +95,40 @@ def check(subnet: Subnet) -> Results:
             yield _no_place(setting, table, ports)
         elif place is not None:
             yield from _other(subnet, job, setting, place, table, ports)
+
+
+def _ucx(subnet: Subnet, job: Job) -> Results:
+    """Yield a violation where UCX_IB_PKEY, a P_Key without its membership bit, is none of a host's or not the jobs'."""
+    for setting in job.environment:
+        if setting.key != "UCX_IB_PKEY" or setting.text.lower() == "auto":
+            continue
+        try:
+            key = int(setting.text, 16)
+        except ValueError:
+            key = FULL_MEMBER
+        wanted = wanted_key(subnet)
+        lacking = [
+            hca
+            for table, of in tables_of_jobs(subnet).items()
+            if key not in map(base_of, table)
+            for hca in of
+        ]
+        if not 0 <= key < FULL_MEMBER:
+            problem = f"is no P_Key of 0 to {FULL_MEMBER - 1:#x}, which UCX takes"
+        elif wanted is not None and wanted[1] != key:
+            problem = f"is not the P_Key of {wanted[0].name}, the partition of jobs, {wanted[1]:#06x}"
+        elif lacking:
+            problem = "is in no partition of some compute hosts"
+        else:
+            continue
+        yield Violation(
+            origin=setting.origin,
+            message=f"UCX_IB_PKEY={setting.text} {problem}",
+            help="leave it out: UCX takes the first partition that the port is a full member of",
+            elements=tuple(lacking),
+            places=1,
+            data={"stated": setting.text},
+        )
 
 
 def _no_place(setting: ManagerSetting, table: Sequence[int], ports: Sequence[str]) -> Violation:

@@ -87,6 +87,16 @@ def check(subnet: Subnet) -> Results:
         if engine in available:
             if engine not in certain:
                 yield MissingInput(f"the flavor of opensm: one alone has the engine {engine}")
+        elif flavours == ("upstream",) and engine in engines("nvidia"):
+            here = f"state flavour: nvidia, or take one of {', '.join(available)}"
+            yield _routing_engine_unknown(
+                subnet,
+                engine,
+                certain,
+                f"{engine} is an engine of NVIDIA's OpenSM alone",
+                here,
+                certainly=True,
+            )
         elif flavours == ("upstream",) or _is_wrong(engine, available):
             near = _near(engine, available)
             here = f"did you mean {near}?" if near else f"there are {', '.join(available)}"
@@ -144,7 +154,7 @@ def _routing_engine_unknown(
     )
 
 
-def _near(engine: str, available: Sequence[str], likeness: float = 0.6) -> str | None:
+def _near(engine: str, available: Sequence[str], likeness: float = 0.75) -> str | None:
     """Return the available engine with the closest name; None where none is close."""
     from lossless.ground.basics.units import nearest
 

@@ -99,16 +99,16 @@ def check(subnet: Subnet) -> Results:
             yield from _pairs(setting)
     for setting in subnet.sharp.settings if subnet.sharp is not None else ():
         limits, count = sharp_range(setting.key), c_number(setting.text)
-        if limits is not None and count is not None and not limits[0] <= count <= limits[1]:
-            yield _of_sharp(setting, count, limits)
+        if limits is not None and (count is None or not limits[0] <= count <= limits[1]):
+            yield _of_sharp(setting, limits)
 
 
-def _of_sharp(setting: ManagerSetting, number: int, limits: tuple[int, int]) -> Violation:
+def _of_sharp(setting: ManagerSetting, limits: tuple[int, int]) -> Violation:
     return Violation(
         origin=setting.origin,
-        message=f"{setting.key} of sharp_am.cfg is {limits[0]} to {limits[1]}, not {number}",
+        message=f"{setting.key} of sharp_am.cfg is {limits[0]} to {limits[1]}, not {setting.text}",
         help=f"state {limits[0]} to {limits[1]}, or leave it out for the default of the aggregation manager",
-        data={"key": setting.key, "number": number, "range": [*limits]},
+        data={"key": setting.key, "text": setting.text, "range": [*limits]},
     )
 
 

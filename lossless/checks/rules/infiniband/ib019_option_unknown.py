@@ -135,16 +135,30 @@ def _known_to_none(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Resu
     near = nearest(setting.key, known) if certain else nearest(setting.key, known, _A_SLIP)
     if near is None and (whole := nearest(setting.key, known)) and whole.startswith(setting.key):
         near = whole
-    if not certain and (near is None or "upstream" not in flavours):
+    if not certain and (near is None or ("upstream" not in flavours and not _is_slip(setting.key, near))):
         yield MissingInput("a key that may be one of NVIDIA's OpenSM, which has more than are listed")
         return
+    whose = "no opensm is" if "upstream" in flavours else "NVIDIA's OpenSM is not"
     yield Violation(
         origin=setting.origin.key(),
-        message=f"no opensm is known to have a key {setting.key!r}: it is skipped",
+        message=f"{whose} known to have a key {setting.key!r}: it is skipped",
         help=f"did you mean {near}?" if near else "take it out",
         data={"key": setting.key},
         severity=None if certain else "warning",
     )
+
+
+def _is_slip(key: str, other: str) -> bool:
+    """Return whether two keys differ by one letter that is missing, or by two neighbors that changed places.
+
+    A letter that is another one is none: NVIDIA's has families of keys such as vs_key and cc_key.
+    """
+    if len(key) == len(other):
+        at = [place for place, letters in enumerate(zip(key, other, strict=True)) if len(set(letters)) > 1]
+        return len(at) == 2 and at[1] == at[0] + 1 and key[at[0]] + key[at[1]] == other[at[1]] + other[at[0]]
+    shorter, longer = sorted((key, other), key=len)
+    cut = (longer[:place] + longer[place + 1 :] for place in range(len(longer)) if longer[place].isalpha())
+    return shorter in cut
 
 
 def _joined(setting: ManagerSetting) -> Violation:

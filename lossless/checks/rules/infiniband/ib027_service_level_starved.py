@@ -61,6 +61,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     folding,
     is_on,
     operational_vls,
+    partitions,
     qos_untold,
     vl_of,
     written,
@@ -108,6 +109,12 @@ def check(subnet: Subnet) -> Results:
 def _held_back(subnet: Subnet) -> Iterator[Violation]:
     """Yield a violation where levels of the low table wait for those of a high table that nothing limits."""
     count, levels = operational_vls(subnet), levels_in_use(subnet)
+    # opensm gives a partition without a level SL 0.
+    unstated = [
+        (f"partition {part.name}", part.origin) for part in partitions(subnet) or () if part.sl is None
+    ]
+    if unstated:
+        levels[0] = [*levels.get(0, ()), *unstated]
     if subnet.qos.high_limit != _NO_LIMIT or subnet.qos.high is None or count is None:
         return
     served = {entry.vl % folding(count) for entry in subnet.qos.high if entry.weight}

@@ -5,11 +5,11 @@ Fix: unsafe
 Subject: subnet
 
 ## What it does
-Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on, and
-in UFM's gv.cfg, where it is a boolean. Each place that contradicts the declared `sharp` is a finding: UFM turns its
-aggregation manager off beside `sharp: {manager: ...}`, or on beside `sharp: off`; opensm turns SHARP off where it is
-declared, or on where no aggregation manager is; SHARP or UFM are declared with the upstream opensm, which has no such
-key.
+Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on,
+and in UFM's gv.cfg, where it is a boolean of section [Sharp]. Each place that contradicts the declared `sharp` is a
+finding: UFM turns its aggregation manager off beside `sharp: {manager: ...}`, or on beside `sharp: off`; opensm turns
+SHARP off where it is declared, or on where no aggregation manager is; SHARP or UFM are declared with the upstream
+opensm, which has no such key.
 
 ## Why it breaks a lossless fabric
 A 1 that is intended as yes turns SHARP off on every switch: jobs fall back to the hosts, and reductions take twice the
@@ -89,6 +89,8 @@ if TYPE_CHECKING:
 
 KEY = "sharp_enabled"
 OFF, ON = 1, 2
+SECTION = "Sharp"
+"""The section of gv.cfg that has the key."""
 
 
 def check(subnet: Subnet) -> Results:
@@ -108,6 +110,14 @@ def check(subnet: Subnet) -> Results:
 
 def _gv(subnet: Subnet, stated: ManagerSetting) -> Iterator[Violation]:
     word, sharp = stated.text.lower(), subnet.sharp
+    section = stated.origin.path[-2] if len(stated.origin.path) > 1 else SECTION
+    if section != SECTION:
+        yield Violation(
+            origin=stated.origin.key(),
+            message=f"sharp_enabled is a key of section [{SECTION}] of gv.cfg, not of [{section}]",
+            help=f"state it under {SECTION}",
+            data={"section": str(section)},
+        )
     if word not in _BOOLEANS:
         yield Violation(
             origin=stated.origin,

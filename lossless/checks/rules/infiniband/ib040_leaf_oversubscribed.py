@@ -10,7 +10,8 @@ is stated). In a tree of three tiers it does so for the tier in the middle too. 
 declared. Where all tiers pass, the bandwidth between one half of these hosts and the other is compared too, computed as
 by `lossless topology`, and for switches that are listed too: a dragonfly+ with too few global links, uplinks that add
 up but lead to different spines, or a torus whose hosts send more than passes the middle of a side, are a warning that
-names the halves.
+names the halves. Of switches that are listed, so is one whose hosts send more than its own links to the others carry,
+which a half with spare links can hide.
 
 ## Why it breaks a lossless fabric
 Credits stop every sender whose packets wait for a full uplink, and behind it those that do not even use it. Collectives
@@ -86,20 +87,20 @@ Add uplinks until the ratio is 1:1, or state `oversubscription` where the ratio 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.bisection import bisection
+from lossless.analysis.topology.bisection import Bisection, bisection
 from lossless.analysis.topology.shapes import grid_name
-from lossless.analysis.topology.subnet import subnet_fabric, switch_loads
+from lossless.analysis.topology.subnet import LOADING, subnet_fabric, switch_loads
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, hosts, links, shape, switches
 from lossless.ground.basics.records import Unknown
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.analysis.topology.bisection import Bisection
     from lossless.analysis.topology.subnet import SwitchLoad
     from lossless.model.fabric.infiniband.subnet import Subnet, SubnetShape
 
@@ -124,9 +125,42 @@ def check(subnet: Subnet) -> Results:
         yield _leaf_oversubscribed(name, load, accepted)
     fabric = subnet_fabric(subnet)
     across = bisection(fabric.links, fabric.cut_orders) if not over else None
-    if across is not None and across.host_bps > across.bps * accepted:
+    cuts = _cut_off(subnet, accepted) if subnet.shape.kind == "explicit" else []
+    worst = max((_ratio(cut) for cut in cuts), default=0.0)
+    if across is not None and _ratio(across) > accepted and _ratio(across) >= worst:
         placed = {name: switch.coordinates for name, switch in switches(subnet).items()}
         yield _halves_apart(subnet.shape, across, [_named(half, placed) for half in (across.a, across.b)])
+        return
+    for cut in cuts:
+        yield _halves_apart(subnet.shape, cut, [cut.a[0], "the other switches"])._replace(
+            note="all links of the switch to other switches", elements=cut.a
+        )
+
+
+def _ratio(across: Bisection) -> float:
+    return across.host_bps / across.bps if across.bps else math.inf if across.host_bps else 0.0
+
+
+def _cut_off(subnet: Subnet, accepted: float) -> list[Bisection]:
+    """Return a cut for each switch whose hosts send more to the others than its links to other switches carry."""
+    below, out = Counter[str](), Counter[str]()
+    loading = {hca.name for hca in hcas(subnet).values() if hosts(subnet)[hca.host].role in LOADING}
+    for link in links(subnet):
+        if not link.to_hca:
+            out.update({link.a: link.rate.bits_per_second, link.b: link.rate.bits_per_second})
+        elif link.b in loading:
+            below[link.a] += link.rate.bits_per_second
+    cuts = [
+        Bisection(
+            out[name],
+            min(bps, below.total() - bps),
+            (name,),
+            tuple(other for other in below if other != name),
+            least=False,
+        )
+        for name, bps in below.items()
+    ]
+    return [cut for cut in cuts if _ratio(cut) > accepted]
 
 
 def _named(half: Sequence[str], placed: Mapping[str, tuple[int, ...]]) -> str:
@@ -147,7 +181,7 @@ def _named(half: Sequence[str], placed: Mapping[str, tuple[int, ...]]) -> str:
 
 
 def _halves_apart(topology: SubnetShape, across: Bisection, names: Sequence[str]) -> Violation:
-    accepted, ratio = topology.oversubscription, across.host_bps / across.bps if across.bps else math.inf
+    accepted, ratio = topology.oversubscription, _ratio(across)
     declared = f", {accepted:g}:1 is declared" if accepted > 1 else ""
     return Violation(
         origin=topology.origin,
