@@ -48,8 +48,8 @@ may not be marked, or no profile was ever bound. Only PFC limits the load, and i
 ```
 
 ## Fix
-Check on a host that packets of RDMA leave with ECT (`tcpdump`: the last two bits of the ToS byte are 2), which mlx5
-does where DCQCN is on; then that `ecnconfig -l` shows the profile on the switches, with `ecn` other than `ecn_none`.
+Check on a host that packets of RDMA leave with ECT (`tcpdump`: the last two bits of the ToS byte are 1 or 2), and that
+DCQCN is on; then that `ecnconfig -l` shows the profile on the switches, with `ecn` other than `ecn_none`.
 
 ## Sources
 - sonic-net/sonic-buildimage#4545: a profile without `wred_green_enable` marks nothing

@@ -11,8 +11,8 @@ between switches and VL 0 at hosts, and with SL 8 and up VL 4 to 7 and VL 1; eac
 low table alone is reported beside one in the high table.
 
 ## Why it breaks a lossless fabric
-A level whose entry is 15 has no lane: each of its packets is discarded. A lane without weight is served never, or only
-with bandwidth that others leave: its queues stay full, and the traffic behind them stops.
+A level whose entry is 15 has no lane: each of its packets is discarded. An entry of weight 0 is skipped, so that a
+lane without weight is turned off: its queues stay full, and the traffic behind them stops.
 
 ## Bad
 ```conf opensm base=none beside=partitions.conf
@@ -47,6 +47,7 @@ Give each level a lane of 0 to 14, and each lane in use a weight above 0 in one 
 - opensm(8), of opensm 3.3.23, QOS CONFIGURATION (15 in an SL2VL table drops the packet)
 - linux-rdma/opensm opensm/osm_torus.c @fa74b98 (sl2vl_entry), torus-2QoS(8)
 - InfiniBand specification 1.2.1, 7.6.9 (a weight of 0 is an entry that is skipped; a limit of 255 is none)
+- linux-rdma/opensm doc/QoS_management_in_OpenSM.txt @fa74b98 (a lane whose only weight is 0 is turned off)
 """
 
 from __future__ import annotations

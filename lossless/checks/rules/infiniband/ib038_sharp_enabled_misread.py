@@ -66,7 +66,8 @@ sharp: {manager: sm1}
 Write `sharp_enabled 2` in opensm.conf to turn it on, and `true` in gv.cfg. SHARP and UFM need `flavour: nvidia`.
 
 ## Sources
-- the comment of a generated opensm.conf of NVIDIA's, as quoted by third parties
+- the comment of a generated opensm.conf of NVIDIA's, as quoted by third parties (0, 1 and 2)
+- Mellanox/nccl-rdma-sharp-plugins .ci/configure_sharp.sh @2f5ac02 (SHARP needs `sharp_enabled 2`)
 - NVIDIA UFM Enterprise user manual 6.19.5, Optional Configurations ([Sharp] sharp_enabled, off by default)
 - opensm 3.3.23, run: `Unrecognized token: "sharp_enabled"`
 - NVIDIA UFM-SDN Appliance command reference 4.15.0-5, SHARP Configuration in OpenSM (enable, no enable, ignore)
