@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Literal
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.question.nodes import with_parameters
-from lossless.analysis.simulation.question.request import QUEUEING_DELAY_US
 from lossless.analysis.simulation.study.answer import checked_scenario
 from lossless.analysis.simulation.study.grid import TrialSetting
 from lossless.analysis.simulation.study.loss import step_time_ns
@@ -254,10 +253,10 @@ class TunedIntent:
             self._workloads(base), presets, self._ask.dcqcn, self._objection, self._ask.step, self._bound_us()
         )
 
-    def _bound_us(self) -> float:
-        """Return in microseconds the largest p99 queueing delay that the intent allows the class, else the default."""
+    def _bound_us(self) -> float | None:
+        """Return in microseconds the largest p99 queueing delay that the intent permits the class, None without one."""
         stated_ns = self._loaded.intent.classes[self._class].queueing_delay
-        return QUEUEING_DELAY_US if stated_ns is None else stated_ns / 1000
+        return None if stated_ns is None else stated_ns / 1000
 
     def _raise_headroom(self, now: Sequence[tuple[str, Scenario]]) -> None:
         view = View(with_computed_buffers(self._fabric))

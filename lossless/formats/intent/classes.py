@@ -354,7 +354,8 @@ class TrafficClassIntent(Model):
     """
     queueing_delay: Duration | None = None
     """The longest p99 queueing delay, with its unit, that thresholds of `lossless tune` may cause in any workload: the
-    time within which 99 % of all frames leave the queue of a switch port again. Left out: 50us. Example: `200us`
+    time within which 99 % of all frames leave the queue of a switch port again. Left out: no longer than with the
+    configured thresholds. Example: `200us`
     """
     buffer: ClassBuffers | None = None
     """Thresholds and headroom of a lossless class, with exceptions where links or switches differ. Left out: those of

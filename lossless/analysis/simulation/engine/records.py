@@ -17,8 +17,8 @@ import numpy as np
 NEVER: Final = 1 << 62
 """A time that does not come."""
 DELAY_STEP_PS: Final = 500_000
-DELAY_STEPS: Final = 8192
-"""Queueing delays are counted in steps of half a microsecond, up to 4 ms; the last step has all that are longer."""
+DELAY_STEPS: Final = 1 << 15
+"""Queueing delays are counted in steps of half a microsecond, up to 16 ms; the last step has all that are longer."""
 
 CLOCK = np.dtype(
     [

@@ -40,8 +40,6 @@ TUNE_SEEDS = 8
 """The default number of seeds of a search for thresholds; as many other seeds check its result."""
 EVALUATIONS = 1000
 """The default of the most settings to try."""
-QUEUEING_DELAY_US = 50.0
-"""The largest p99 queueing delay of a class whose intent states none: a convention of this project."""
 
 
 class NamedTransfer(NamedTuple):

@@ -7,10 +7,11 @@ that of its results with slightly different thresholds, or another buffer.
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
+from math import inf
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
-from lossless.analysis.simulation.question.request import QUEUEING_DELAY_US
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.tune.kpis import (
     LEAST_GAIN,
@@ -22,6 +23,7 @@ from lossless.analysis.simulation.tune.kpis import (
     Tried,
     TuneTask,
     effects,
+    figures_of_each,
     front,
     gain_of,
     kpis,
@@ -116,7 +118,7 @@ def _in_order(own: ThresholdSetting) -> ThresholdSetting:
 
 
 MOST_CANDIDATES = 6
-"""Settings of the front that are looked at more closely, the best first."""
+"""Settings of the front that improve the configured one and are looked at more closely, the best first."""
 
 
 class Rejected(NamedTuple):
@@ -201,7 +203,8 @@ NOW = "now"
 
 
 _NEAR_LEAST = 1.1
-"""How much longer than the shortest possible p99 queueing delay a proposal may have where nothing meets the bound."""
+"""How much longer than the shortest p99 queueing delay that is safe a proposal may have where the configured setting is
+not safe, and none within the bound is."""
 
 
 Workloads = tuple[tuple[str, "Scenario"], ...]
@@ -213,7 +216,7 @@ class TuneProblem(NamedTuple):
 
     ``with_dcqcn``: parameters of senders are searched too, ``with_steps``: Kmin may equal Kmax. ``acceptable`` returns
     an objection to a setting, such as a finding of lint, None if there is none. ``bound_us`` is the largest p99
-    queueing delay that a proposal may have.
+    queueing delay that the intent permits, None where it states none.
     """
 
     workloads: Workloads
@@ -221,19 +224,23 @@ class TuneProblem(NamedTuple):
     with_dcqcn: bool = False
     acceptable: Callable[[TrialSetting], str | None] = lambda _: None
     with_steps: bool = False
-    bound_us: float = QUEUEING_DELAY_US
+    bound_us: float | None = None
 
 
 _IDLE = "kept: the proposal needs no other value"
 
 
 class _Seen(NamedTuple):
-    """A setting with the seeds of the search, and with fresh ones; figures are those of each seed."""
+    """A setting with the seeds of the search, and with fresh ones; figures are those of each seed.
+
+    ``fresh_by_workload`` are those of each workload by itself.
+    """
 
     searched: Kpis
     fresh: Kpis
     searched_figures: tuple[SeedFigures, ...]
     fresh_figures: tuple[SeedFigures, ...]
+    fresh_by_workload: Mapping[str, tuple[SeedFigures, ...]]
 
     @property
     def figures(self) -> tuple[SeedFigures, ...]:
@@ -250,9 +257,9 @@ class Chooser:
     """The choice of a proposal among everything that was tried.
 
     A proposal is safe, raises no objection, and changes only parameters with an effect. Where the configured setting is
-    safe, the p99 queueing delay of a proposal is no longer than its own and within the bound, and the proposal gains
-    enough in one figure to be worth a change, and loses in none. A setting that trades one for another is in the front,
-    for a person to decide.
+    safe, the p99 queueing delay of a proposal is no longer than its own, and within the bound where the intent states
+    one; the proposal gains enough in one figure to be worth a change, and loses in none, nor in any workload. A setting
+    that trades one for another is in the front, for a person to decide.
     """
 
     def __init__(
@@ -267,6 +274,7 @@ class Chooser:
         self._search, self._others = search, others
         self._known: dict[TrialSetting, _Seen] = {}
         self._rejected: list[Rejected] = []
+        self._declined = ""
         self._now = setting_now(search.now)
         self._limits_us = self._allowed_us()
 
@@ -277,7 +285,8 @@ class Chooser:
             cases = self._task.variants[:2]
             found = [kpis(case, shown) for case, shown in zip(cases, tried, strict=True)]
             figures = [seed_figures(case, shown) for case, shown in zip(cases, tried, strict=True)]
-            self._known[setting] = _Seen(found[0], found[1], figures[0], figures[1])
+            each = figures_of_each(cases[1], tried[1])
+            self._known[setting] = _Seen(found[0], found[1], figures[0], figures[1], each)
         return self._known[setting]
 
     def _safe_rows(self) -> list[TriedSetting]:
@@ -286,14 +295,15 @@ class Chooser:
     def _allowed_us(self) -> tuple[float, float]:
         """Return the longest p99 queueing delay a proposal may have, with the seeds of the search and with fresh ones.
 
-        Safety comes before the bound: where the configured setting is not safe, the shortest queues that are safe may
-        be proposed although they exceed it.
+        No longer than now, and within the bound where the intent states one. Safety comes before both: where the
+        configured setting is not safe, the shortest queues that are safe may be proposed although they exceed it.
         """
         now, bound_us = self.seen(self._now), self._problem.bound_us
         if now.is_safe:
-            return min(bound_us, now.searched.queue_us), min(bound_us, now.fresh.queue_us)
-        least_us = min((row.kpis.queue_us for row in self._safe_rows()), default=bound_us)
-        return (max(bound_us, _NEAR_LEAST * least_us),) * 2
+            most_us = inf if bound_us is None else bound_us
+            return min(most_us, now.searched.queue_us), min(most_us, now.fresh.queue_us)
+        least_us = min((row.kpis.queue_us for row in self._safe_rows()), default=0.0)
+        return (max(bound_us or 0.0, _NEAR_LEAST * least_us),) * 2
 
     def _permitted(self, setting: TrialSetting) -> bool:
         seen = self.seen(setting)
@@ -305,26 +315,18 @@ class Chooser:
 
         The choice is None where the configured setting is not safe, and no other one can be proposed.
         """
-        now = self.seen(self._now)
         rows = [row for row in self._safe_rows() if self._may_be_proposed(row.kpis)]
         within = self._best([row for row in rows if not self._outside(row.setting)])
         found, outside_gain = within, None
         if rows and self._outside(rows[0].setting) and self._may_beat(within, rows[0].setting):
-            beyond = self._best(rows)
+            beyond = self._best([row for row in rows if self._outside(row.setting)])
             gain = None if within is None or beyond is None else self._gain(within, beyond)
             if within is None or (gain is not None and gain.low >= LEAST_GAIN):
                 found, outside_gain = beyond, gain
-        if found is None or found == self._now:
+        if found is None:
             return self._kept(self._nothing())
-        gain = self._gain(self._now, found)
-        if now.is_safe and gain is None:
-            against = effects(now.fresh_figures, self.seen(found).fresh_figures)
-            return self._kept(
-                f"a change must gain {LEAST_GAIN:g} % beyond the noise of the seeds in one figure, and lose in none;"
-                f" the best of those tried: {'; '.join(map(str, against[2:]))}"
-            )
         return self._chosen(found, "reduced")._replace(
-            gain=gain if now.is_safe else None,
+            gain=self._gain(self._now, found) if self.seen(self._now).is_safe else None,
             reasons=tuple(self._reasons(found)),
             outside=self._outside(found),
             outside_gain=outside_gain,
@@ -349,12 +351,17 @@ class Chooser:
     def _nothing(self) -> str:
         """Return the reason why no setting can be proposed."""
         now, bound_us = self.seen(self._now), self._problem.bound_us
+        if self._declined:
+            return (
+                f"a change must gain {LEAST_GAIN:g} % beyond the noise of the seeds in one figure, and lose in none"
+                f" and in no workload; the best of those tried: {self._declined}"
+            )
         if any(row.kpis.queue_us <= self._limits_us[0] for row in self._safe_rows()):
             return "no other setting that was tried is better in something, worse in nothing, and safe with other seeds"
         least_us = min((row.kpis.queue_us for row in self._safe_rows()), default=None)
         if least_us is None:
             return "no setting that was tried is safe"
-        if least_us > bound_us:
+        if bound_us is not None and least_us > bound_us:
             return (
                 f"no setting that was tried keeps the p99 queueing delay of every workload within {bound_us:g} us: the"
                 f" least is {least_us:,.0f} us, now it is {now.searched.queue_us:,.0f} us"
@@ -386,17 +393,39 @@ class Chooser:
         return gain_of(found) is not None
 
     def _gain(self, one: TrialSetting, other: TrialSetting) -> Effect | None:
-        return gain_of(effects(self.seen(one).fresh_figures, self.seen(other).fresh_figures))
+        """Return the gain from a setting to another, None without one or where something loses."""
+        found = effects(self.seen(one).fresh_figures, self.seen(other).fresh_figures)
+        return None if self._losses(one, other) else gain_of(found)
+
+    def _losses(self, one: TrialSetting, other: TrialSetting) -> list[str]:
+        return workload_losses(self.seen(one).fresh_by_workload, self.seen(other).fresh_by_workload)
+
+    def _improves(self, setting: TrialSetting) -> bool:
+        """Return whether a setting is worth a change; why the first one is not is kept for the report."""
+        if setting == self._now:
+            return False
+        if not self.seen(self._now).is_safe or self._gain(self._now, setting) is not None:
+            return True
+        if not self._declined:
+            found = effects(self.seen(self._now).fresh_figures, self.seen(setting).fresh_figures)
+            self._declined = "; ".join([*map(str, found[2:]), *self._losses(self._now, setting)])
+        return False
 
     def _best(self, rows: Sequence[TriedSetting]) -> TrialSetting | None:
         """Return the acceptable setting of the front of some that small changes harm least, None without one.
 
-        Idle changes are taken back.
+        It improves the configured one, with idle changes taken back.
         """
-        best = front(rows, lambda row: row.kpis)[:MOST_CANDIDATES]
-        found = [self._near_choice(row) for row in best if self._permitted(row.setting)]
+        best = (
+            row
+            for row in front(rows, lambda row: row.kpis)
+            if self._permitted(row.setting) and self._improves(row.setting)
+        )
+        found = [self._near_choice(row) for row in islice(best, MOST_CANDIDATES)]
         for choice in sorted(found, key=lambda choice: choice.harm):
             setting = self._reduced(choice.row.setting)
+            if not self._improves(setting):
+                continue
             reason = self._problem.acceptable(setting)
             if reason is None:
                 return setting
@@ -415,7 +444,7 @@ class Chooser:
             if fewer == left or not (fewer == self._now or self._search.fits(fewer)):
                 continue
             harmed = any(effect.loses for effect in effects(figures, self.seen(fewer).figures))
-            if self._permitted(fewer) and not harmed:
+            if self._permitted(fewer) and not harmed and not self._losses(setting, fewer):
                 left = fewer
         return left
 
@@ -445,16 +474,28 @@ class Chooser:
             elif not (without == self._now or self._search.fits(without)):
                 why = "follows the rest of the curve: with the configured value it would not fit"
             else:
-                losses = effects(figures, self.seen(without).figures)
-                worst = next((effect for effect in losses if effect.loses), None)
+                overall = effects(figures, self.seen(without).figures)
+                losses = [str(effect) for effect in overall if effect.loses] or self._losses(setting, without)
                 why = (
-                    f"without it: {worst}"
-                    if worst is not None
+                    f"without it: {losses[0]}"
+                    if losses
                     else f"without it the p99 queueing delay is {self.seen(without).searched.queue_us:,.1f} us"
                 )
             for kind, own in setting.by_kind:
                 was = getattr(now[kind].thresholds, name)
                 yield Reason(kind, name, was, getattr(own, name), why if kind in changed else _IDLE)
+
+
+def workload_losses(
+    before: Mapping[str, Sequence[SeedFigures]], after: Mapping[str, Sequence[SeedFigures]]
+) -> list[str]:
+    """Return in words what each workload by itself loses from a setting to another; their mean may hide it."""
+    return [
+        f"{name}: {effect}"
+        for name, figures in before.items()
+        for effect in effects(figures, after[name])
+        if effect.loses
+    ]
 
 
 def _without_dcqcn(name: str, setting: TrialSetting) -> TrialSetting:

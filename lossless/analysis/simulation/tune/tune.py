@@ -19,7 +19,7 @@ from lossless.analysis.buffers.ecn_marking import (
 from lossless.analysis.buffers.headroom.port import given_headroom
 from lossless.analysis.simulation.question.nodes import reaction_ns
 from lossless.analysis.simulation.question.ports import need_of, profile_of
-from lossless.analysis.simulation.question.request import QUEUEING_DELAY_US, TuneProgress
+from lossless.analysis.simulation.question.request import TuneProgress
 from lossless.analysis.simulation.study.advice import unbounded
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.study.study import require_events, seeds_of, study
@@ -216,8 +216,9 @@ class Tuned(NamedTuple):
     ``now`` are the thresholds of each kind of port as configured, ``axes`` those of the first grid, ``steps`` how many
     settings each step of the search tried. ``chosen`` is None if the configured setting is not safe, and no other one
     can be proposed. ``fresh`` are its key figures with seeds that the search has not used. ``front`` is the Pareto
-    front of everything tried, the best first. ``bound_us`` is the largest p99 queueing delay that a proposal may have;
-    ``declined`` is why no other setting than the configured one is proposed, empty where one is.
+    front of everything tried, the best first. ``bound_us`` is the largest p99 queueing delay that the intent permits,
+    None where it states none; ``declined`` is why no other setting than the configured one is proposed, empty where one
+    is.
     """
 
     class_name: str
@@ -232,7 +233,7 @@ class Tuned(NamedTuple):
     seeds: int
     events: int
     assumed: tuple[str, ...]
-    bound_us: float = QUEUEING_DELAY_US
+    bound_us: float | None = None
     declined: str = ""
 
     @property

@@ -141,7 +141,7 @@ if TYPE_CHECKING:
         settings: list[RowData]
         assumed: list[str]
         fresh: KpiData | None
-        bound_us: float
+        bound_us: float | None
         declined: str | None
 
     TuneData = Annotated[Data, ClassData, TunedData]
@@ -383,14 +383,11 @@ def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) ->
     if tuned.declined:
         what = "nothing" if line is None else "nothing but the headroom"
         yield wrapped(f"{what} is proposed: {tuned.declined}", style)
-        yield wrapped(
-            f"queueing_delay of class {tuned.class_name} in the intent sets the bound ({tuned.bound_us:g} us); --write"
-            " PLACE takes a setting of the front",
-            style,
-        )
+        yield wrapped("--write PLACE takes a setting of the front", style)
     else:
         gain = "the only one that is safe" if chosen.gain is None else f"{chosen.gain}"
         yield wrapped(f"proposed, against what is configured: {gain}", style)
+    yield wrapped(_delay(tuned), style)
     if line is not None:
         yield "in the intent (--write puts it there):"
         yield wrapped(line, style, "  ")
@@ -411,6 +408,17 @@ def _chosen(tuned: Tuned, chosen: Choice, line: str | None, style: TextStyle) ->
         yield from _reasons(chosen, style)
 
 
+def _delay(tuned: Tuned) -> str:
+    """Return the p99 queueing delay of the worst workload, with fresh seeds, and the bound of the intent."""
+    reached = [] if tuned.fresh is None or tuned.declined else [f"{tuned.fresh.queue_us:,.0f} us"]
+    reached += [f"now {each.fresh.queue_us:,.0f} us" for each in tuned.standings if each.name == "now"]
+    bound = "no bound is declared" if tuned.bound_us is None else f"at most {tuned.bound_us:,g} us is declared"
+    return (
+        f"p99 queueing delay of the worst workload: {', '.join(reached)}; {bound} (queueing_delay of class"
+        f" {tuned.class_name})"
+    )
+
+
 def _reasons(chosen: Choice, style: TextStyle) -> Iterator[str]:
     """Yield why each parameter has its value, once for all ports of one reason; then what leaves published ranges."""
     ports: dict[tuple[str, str], list[str]] = {}
@@ -427,7 +435,7 @@ def _reasons(chosen: Choice, style: TextStyle) -> Iterator[str]:
             style,
         )
     if chosen.outside:
-        gain = chosen.outside_gain or "no setting within it is safe and has queues that are short enough"
+        gain = chosen.outside_gain or "no setting within it that was tried is worth a change"
         yield wrapped(f"against the best setting within the published range: {gain}", style)
 
 

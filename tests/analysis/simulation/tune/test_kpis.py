@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.verdict import BufferVerdict
+from lossless.analysis.simulation.tune.choose import workload_losses
 from lossless.analysis.simulation.tune.kpis import Kpis, SeedFigures, effects, front, gain_of
 
 VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe")
@@ -80,3 +81,13 @@ def test_what_gains_in_one_figure_and_loses_in_another_is_no_gain() -> None:
     assert gain_of(effects(now, figures(1.2, 1.28))) is None or effects(now, other)[3].loses
     assert effects(now, other)[3].loses
     assert gain_of(effects(now, other)) is None
+
+
+def test_a_workload_that_loses_is_named_though_the_mean_gains() -> None:
+    now = {"incast": figures(1.5, 1.6), "shuffle": figures(1.1, 1.2)}
+    other = {"incast": figures(1.1, 1.2), "shuffle": figures(1.3, 1.4)}
+    mean_now, mean_other = figures(1.3, 1.4), figures(1.2, 1.3)
+    assert gain_of(effects(mean_now, mean_other)) is not None
+    (loss,) = workload_losses(now, other)
+    assert loss.startswith("shuffle: completion time 17.4 % more")
+    assert workload_losses(now, now) == []
