@@ -13,6 +13,7 @@ import pytest
 from lossless import api
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.analysis.simulation.study.grid import PortKind, TrialSetting
+from lossless.analysis.simulation.tune.choose import SHARED_POOL, Chooser, with_buffer
 from lossless.analysis.simulation.tune.kpis import LEAST_GAIN
 from lossless.analysis.simulation.tune.space import PARAMETERS
 from lossless.ground.basics.errors import LosslessError, ScenarioError
@@ -26,6 +27,7 @@ pytestmark = pytest.mark.tools("runs")
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.grid import ThresholdSetting
     from lossless.analysis.simulation.tune.choose import Reason
     from lossless.analysis.simulation.tune.kpis import Effect
@@ -233,6 +235,22 @@ def test_a_gain_that_is_too_small_proposes_nothing(monkeypatch: pytest.MonkeyPat
     assert not result.improves
     assert changes_of(result) == []
     assert "nothing is proposed: " in tune_text(result)
+
+
+def test_what_loses_with_a_quarter_of_the_buffer_is_not_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts: list[float] = []
+
+    def with_part(scenario: Scenario, part: float) -> Scenario:
+        parts.append(part)
+        return with_buffer(scenario, part)
+
+    loss = "with 25% of the buffer: unsafe"
+    monkeypatch.setattr("lossless.analysis.simulation.tune.tune.with_buffer", with_part)
+    monkeypatch.setattr(Chooser, "_shared_losses", lambda *_: [loss])
+    result = _proposed()
+    assert parts[-1] == SHARED_POOL == 0.25
+    assert not result.improves
+    assert result.tuned.declined.endswith(loss)
 
 
 def test_any_setting_of_the_front_can_be_written() -> None:

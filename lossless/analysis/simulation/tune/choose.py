@@ -12,6 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.study.grid import PortKind, ThresholdSetting, TrialSetting
 from lossless.analysis.simulation.tune.kpis import (
     LEAST_GAIN,
@@ -43,12 +44,19 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from lossless.analysis.buffers.verdict import BufferVerdict
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.tune.space import PortThresholds
 
 
 BUFFERS = {"buffer -10 %": 0.9, "buffer +10 %": 1.1}
 """The sizes of buffer pools, as parts of those configured, with which a setting is tried too, by name of the change."""
+
+
+SHARED_POOL = 0.25
+"""The part of each buffer pool with which a proposal must lose nothing either, as other queues may hold the rest: a
+convention of this project. Six other groups that are loaded as much hold three quarters at alpha 1: T(7) is B / 8.
+Without it deep thresholds win wherever one incast alone fits the buffer."""
 
 
 MOST_CHANGES = 8 + len(BUFFERS) + 1
@@ -258,8 +266,8 @@ class Chooser:
 
     A proposal is safe, raises no objection, and changes only parameters with an effect. Where the configured setting is
     safe, the p99 queueing delay of a proposal is no longer than its own, and within the bound where the intent states
-    one; the proposal gains enough in one figure to be worth a change, and loses in none, nor in any workload. A setting
-    that trades one for another is in the front, for a person to decide.
+    one; the proposal gains enough in one figure to be worth a change, and loses in none, in no workload, and not where
+    other queues hold most of the buffer. A setting that trades one for another is in the front, for a person to decide.
     """
 
     def __init__(
@@ -274,6 +282,7 @@ class Chooser:
         self._search, self._others = search, others
         self._known: dict[TrialSetting, _Seen] = {}
         self._rejected: list[Rejected] = []
+        self._with_shared_pool: dict[TrialSetting, tuple[BufferVerdict, tuple[SeedFigures, ...]]] = {}
         self._declined = ""
         self._now = setting_now(search.now)
         self._limits_us = self._allowed_us()
@@ -353,8 +362,9 @@ class Chooser:
         now, bound_us = self.seen(self._now), self._problem.bound_us
         if self._declined:
             return (
-                f"a change must gain {LEAST_GAIN:g} % beyond the noise of the seeds in one figure, and lose in none"
-                f" and in no workload; the best of those tried: {self._declined}"
+                f"a change must gain {LEAST_GAIN:g} % beyond the noise of the seeds in one figure, and lose in none,"
+                f" in no workload and not with {SHARED_POOL:.0%} of the buffer; the best of those tried:"
+                f" {self._declined}"
             )
         if any(row.kpis.queue_us <= self._limits_us[0] for row in self._safe_rows()):
             return "no other setting that was tried is better in something, worse in nothing, and safe with other seeds"
@@ -404,12 +414,30 @@ class Chooser:
         """Return whether a setting is worth a change; why the first one is not is kept for the report."""
         if setting == self._now:
             return False
-        if not self.seen(self._now).is_safe or self._gain(self._now, setting) is not None:
+        if not self.seen(self._now).is_safe:
             return True
-        if not self._declined:
+        gains = self._gain(self._now, setting) is not None
+        shared = self._shared_losses(setting) if gains else []
+        if not self._declined and (shared or not gains):
             found = effects(self.seen(self._now).fresh_figures, self.seen(setting).fresh_figures)
-            self._declined = "; ".join([*map(str, found[2:]), *self._losses(self._now, setting)])
-        return False
+            self._declined = "; ".join([*map(str, found[2:]), *self._losses(self._now, setting), *shared])
+        return gains and not shared
+
+    def _shared_losses(self, setting: TrialSetting) -> list[str]:
+        """Return in words what a setting loses to the configured one where other queues hold most of the buffer."""
+        (before, was), (after, figures) = self._sharing(self._now), self._sharing(setting)
+        losses = [str(effect) for effect in effects(was, figures) if effect.loses]
+        if BUFFER_VERDICTS.index(after) < BUFFER_VERDICTS.index(before):
+            losses.insert(0, after)
+        return [f"with {SHARED_POOL:.0%} of the buffer: {loss}" for loss in losses]
+
+    def _sharing(self, setting: TrialSetting) -> tuple[BufferVerdict, tuple[SeedFigures, ...]]:
+        """Return the verdict and the figures of a setting on the last variant, that of the shared buffer."""
+        if setting not in self._with_shared_pool:
+            (tried,) = self._run([Attempt(setting, len(self._task.variants) - 1, whole=True)])
+            cases = self._task.variants[-1]
+            self._with_shared_pool[setting] = kpis(cases, tried).verdict, seed_figures(cases, tried)
+        return self._with_shared_pool[setting]
 
     def _best(self, rows: Sequence[TriedSetting]) -> TrialSetting | None:
         """Return the acceptable setting of the front of some that small changes harm least, None without one.

@@ -29,6 +29,7 @@ from lossless.analysis.simulation.tune.choose import (
     MOST_CANDIDATES,
     MOST_CHANGES,
     NOW,
+    SHARED_POOL,
     Choice,
     Chooser,
     TuneProblem,
@@ -274,10 +275,13 @@ def tune(
 
 
 def _task(problem: TuneProblem, limits: Limits) -> TuneTask:
-    """Return the variants: the fabric as it is and with each preset, with two sets of seeds; then other buffers."""
+    """Return the variants: the fabric as it is and with each preset, with two sets of seeds; then other buffers.
+
+    The last one has the buffer that is left where other queues hold most of it.
+    """
     sides = [problem.workloads, *(workloads for _, workloads in problem.presets)]
     variants = [_cases(side, limits, fresh=fresh) for side in sides for fresh in (False, True)]
-    for part in BUFFERS.values():
+    for part in (*BUFFERS.values(), SHARED_POOL):
         changed = tuple((name, with_buffer(scenario, part)) for name, scenario in problem.workloads)
         variants.append(_cases(changed, limits, fresh=False))
     return TuneTask(uuid.uuid4().hex, tuple(variants))
@@ -323,7 +327,7 @@ class _Tuning:
         search.attempt([setting_now(self._now)], NOW)
         grid = self._search(search, axes)
         ranked = search.ranked()
-        first_buffer = len(self._task.variants) - len(BUFFERS)
+        first_buffer = len(self._task.variants) - len(BUFFERS) - 1
         others = {OTHER_SEEDS: 1, **{name: first_buffer + at for at, name in enumerate(BUFFERS)}}
         best = front(ranked, lambda row: row.kpis)
         chooser = Chooser(self._problem, self._task, self._run, search, others)

@@ -412,7 +412,9 @@ def _delay(tuned: Tuned) -> str:
     """Return the p99 queueing delay of the worst workload, with fresh seeds, and the bound of the intent."""
     reached = [] if tuned.fresh is None or tuned.declined else [f"{tuned.fresh.queue_us:,.0f} us"]
     reached += [f"now {each.fresh.queue_us:,.0f} us" for each in tuned.standings if each.name == "now"]
-    bound = "no bound is declared" if tuned.bound_us is None else f"at most {tuned.bound_us:,g} us is declared"
+    bound = (
+        "no bound is declared" if tuned.bound_us is None else f"at most {tuned.bound_us:,g} us is declared"
+    )
     return (
         f"p99 queueing delay of the worst workload: {', '.join(reached)}; {bound} (queueing_delay of class"
         f" {tuned.class_name})"
