@@ -141,8 +141,8 @@ def _out_of_range(setting: ManagerSetting) -> Iterator[Violation]:
 def _devices(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
     """Yield a violation where a list names devices that no compute host has, or leaves all of them out.
 
-    NCCL compares beginnings, or whole names behind ``=``; UCX compares whole names. Lists of UCX that exclude devices, and
-    names of UCX that do not begin with ``mlx``, are left out.
+    NCCL compares beginnings, or whole names behind ``=``; UCX compares whole names. Lists of UCX that exclude devices,
+    and its names that do not begin with ``mlx``, are left out.
     """
     ucx, excluding = setting.key == "UCX_NET_DEVICES", setting.text.startswith("^")
     if setting.key not in ("NCCL_IB_HCA", "UCX_NET_DEVICES") or (ucx and excluding):
