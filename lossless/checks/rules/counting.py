@@ -10,6 +10,7 @@ value was at its ceiling already.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
@@ -19,10 +20,10 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state import MULTICAST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.ground.basics.findings import Severity
+    from lossless.ground.basics.findings import Origin, Severity
     from lossless.model.fabric.state import DeviceState, PlacedReading, StateReading
 
 _NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
@@ -30,6 +31,9 @@ GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
 """The counter groups (of ``counterpoll``) whose counters rules read."""
 OTHER_PORT = MissingInput("a port that has counted is in neither the configuration nor the intent")
 _WATCHDOG = "pfcwd_"
+INTERNAL = re.compile(r"Ethernet-(?:BP|IB|Rec)[0-9]")
+"""Ports between the ASICs of a switch, and others that no cable reaches (sonic-buildimage
+src/sonic-py-common/sonic_py_common/interface.py @3b2f8fc)."""
 _STORM_TABLES = frozenset({"show pfcwd stats", "pfcwd show stats"})
 """Without ``--empty`` these commands print no queue whose counters are all 0 (sonic-utilities pfcwd/main.py @015521a,
 collect_stats). Where a command names queues, the counts of other queues are unknown."""
@@ -142,6 +146,54 @@ def total(device: RunningDevice, name: str, priority: str) -> int | None:
     return sum(known) if counts and len(known) == len(counts) else None
 
 
+def lossless_drops(device: RunningDevice) -> Iterator[tuple[Count, int]]:
+    """Yield what lossless groups dropped between the captures, each with the first lossless priority of its port."""
+    for placed in each(device.state, "dropped_packets", "port", "pg"):
+        count, group = counted(device, placed, "port", "pg"), placed.part("pg") or ""
+        own = device.lossless.get(placed.part("port") or "")
+        is_lossless = own is not None and group.isdecimal() and int(group) in own.groups
+        if own is not None and is_lossless and isinstance(count, Count) and count.between and count.amount:
+            yield count, min(own.priorities)
+
+
+class ClassSent(NamedTuple):
+    """Packets that a port sent between the captures in lossless queues and in others, and what the others dropped."""
+
+    lossless: int
+    others: int
+    dropped: int
+    origin: Origin
+
+
+def sent_by_class(device: RunningDevice) -> Mapping[str, ClassSent]:
+    """Return what each port of a switch sent by classes; empty unless all of its ports in service counted it.
+
+    A port without a configuration of its own classes is taken to have those of the others.
+    """
+    every = frozenset(queue for ports in device.lossless.values() for queue in ports.queues)
+    sent: dict[str, ClassSent] = {}
+    unknown = {
+        name for name, port in device.ports.items() if port.admin_up is True and not INTERNAL.match(name)
+    }
+    for placed in each(device.state, "packets", "port", "queue"):
+        port, queue = placed.part("port") or "", placed.part("queue") or ""
+        count, lost = (
+            count_of(device, name, port=port, queue=queue) for name in ("packets", "dropped_packets")
+        )
+        if INTERNAL.match(port) or not queue.isdecimal():
+            continue
+        if not isinstance(count, Count) or not count.between:
+            return {}
+        unknown.discard(port)
+        known = sent.get(port, ClassSent(0, 0, 0, placed.origin))
+        if int(queue) in (device.lossless[port].queues if port in device.lossless else every):
+            sent[port] = known._replace(lossless=known.lossless + count.amount, origin=placed.origin)
+        else:
+            dropped = lost.amount if isinstance(lost, Count) and lost.between else 0
+            sent[port] = known._replace(others=known.others + count.amount, dropped=known.dropped + dropped)
+    return {} if unknown or not every else sent
+
+
 def largest_of_each(counts: Iterable[tuple[str, Count]]) -> Iterator[tuple[str, list[Count]]]:
     """Yield, for each key and period of counting, the key and its counts, the largest count first."""
     for (key, _), same in grouped(((key, count.between), count) for key, count in counts).items():
@@ -202,6 +254,20 @@ def counted_time(device: RunningDevice) -> CountedTime | None:
     """
     start, end = None if device.before is None else taken_at(device.before), taken_at(device.state)
     return None if start is None or end is None else CountedTime(start, end)
+
+
+def elapsed_s(device: RunningDevice) -> int | None:
+    """Return the seconds from the earlier capture of a device to the later one; None where that is not known."""
+    time = counted_time(device)
+    return None if time is None or time.end_s <= time.start_s else time.end_s - time.start_s
+
+
+def egress_bps(device: RunningDevice, port: str) -> float | None:
+    """Return the rate in bit/s at which a port sent between the captures; None where bytes or time are not known."""
+    sent, time_s = count_of(device, "out_bytes", port=port), elapsed_s(device)
+    if not isinstance(sent, Count) or not sent.between or time_s is None:
+        return None
+    return sent.amount * 8 / time_s
 
 
 def apart(one: RunningDevice, other: RunningDevice) -> bool:

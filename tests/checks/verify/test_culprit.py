@@ -435,11 +435,11 @@ def test_a_link_that_went_down_twice_between_the_captures_flaps(
     assert _accused(report_on(tmp_path, {**now, **INTENT}, before)) == accused
 
 
-def _group_drops(dropped: int) -> str:
+def _group_drops(dropped: int, port: str = "Ethernet8") -> str:
     return (
-        "Ingress PG dropped packets:\n     Port    PG0    PG1    PG2    PG3    PG4    PG5    PG6    PG7\n"
-        "---------  -----  -----  -----  -----  -----  -----  -----  -----\n"
-        f"Ethernet8      0      0      0  {dropped:>5}      0      0      0      0\n\n"
+        "Ingress PG dropped packets:\n      Port    PG0    PG1    PG2    PG3    PG4    PG5    PG6    PG7\n"
+        "----------  -----  -----  -----  -----  -----  -----  -----  -----\n"
+        f"{port:>10}      0      0      0  {dropped:>5}      0      0      0      0\n\n"
     )
 
 
@@ -461,3 +461,130 @@ def test_drops_of_a_lossless_group_are_the_senders_who_ignores_pauses(
 
     culprit = _one(tmp_path, files(700, 5_040, heard), files(0, 40, None if heard is None else 0))
     assert (culprit.kind, culprit.device, culprit.port) == expected
+
+
+HEARD_AT_LEAF1 = """admin@leaf1:~$ show lldp table
+Capability codes: (R) Router, (B) Bridge, (O) Other
+LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr
+-----------  --------------  -----------------  ------------  -----------------
+Ethernet8    {8}             02:00:00:00:00:01                eth0
+Ethernet16   {16}            02:00:00:00:00:02                eth0
+--------------------------------------------------
+Total entries displayed:  2
+"""
+
+
+def _heard(at_8: str, at_16: str) -> str:
+    return HEARD_AT_LEAF1.replace("{8} ", at_8.ljust(4)).replace("{16}", at_16.ljust(4))
+
+
+def test_a_cable_in_another_port_is_named_with_the_host_that_is_there(tmp_path: Path) -> None:
+    leaf = _counts({"Ethernet8": 700_000}, {}) + _heard("host3", "host2")
+    report = report_on(tmp_path, {"leaf1/a.txt": leaf, **INTENT})
+    assert _accused(report) == [("host", "host3", "eth0"), ("link", "leaf1", "Ethernet8")]
+    cable = (report.culprits or ())[1]
+    assert cable.what == "a cable in another port than declared, at leaf1 Ethernet8, leaf1 Ethernet16"
+    assert "leaf1 Ethernet8 is declared to lead to host2 port1, and LLDP hears host3 eth0" in [
+        fact.text for fact in cable.evidence
+    ]
+
+
+@pytest.mark.parametrize(
+    "names", [("host2", "host3"), ("host2.example.net", "host3.example.net"), ("gpu17", "gpu18")]
+)
+def test_another_name_of_a_host_is_no_other_cable(tmp_path: Path, names: tuple[str, str]) -> None:
+    report = report_on(tmp_path, {"leaf1/a.txt": _counts({}, {}) + _heard(*names), **INTENT})
+    assert _found(report) == []
+
+
+def test_a_declared_host_that_sent_no_pauses_is_not_the_one_whose_nic_did(tmp_path: Path) -> None:
+    leaf = _counts({"Ethernet8": 700_000}, {})
+    culprit = _one(tmp_path, {"leaf1/a.txt": leaf, "host2/a.txt": _nic(0), "host5/a.txt": _nic(700_000)})
+    assert (culprit.kind, culprit.device, culprit.port) == ("host", "host5", "eth0")
+    assert (
+        "host2 is declared there, and its NIC sent next to no pauses: the cable may be another"
+        in culprit.against
+    )
+
+
+def test_pauses_between_the_asics_of_a_switch_accuse_none_of_them(tmp_path: Path) -> None:
+    rx = {"Ethernet-BP0": 900_000, "Ethernet8": 700_000}
+    culprit = _one(tmp_path, {"leaf1/a.txt": _counts(rx, {"Ethernet-BP256": 800_000})})
+    assert (culprit.device, culprit.port) == ("host2", "port1")
+    assert (
+        _found(report_on(tmp_path / "alone", {"leaf1/a.txt": _counts({"Ethernet-BP0": 900_000}, {})})) == []
+    )
+
+
+def test_a_host_that_pauses_all_the_time_does_not_keep_up(tmp_path: Path) -> None:
+    """A port that was paused for all of the time sent nothing, which is no line rate."""
+    now, before = _taken(100, 2_400_000, 100_000_000, 900), _taken(0, 0, 0, 900)
+    assert _accused(report_on(tmp_path, {**now, **INTENT}, before)) == [("host", "host2", "port1")]
+
+
+def test_a_switch_that_counts_pauses_leaves_a_short_headroom(tmp_path: Path) -> None:
+    """A cable between switches that is longer than declared: leaf1 drops, and spine1 counts its pauses."""
+
+    def files(dropped: int, frames: int) -> dict[str, str]:
+        leaf = _group_drops(dropped, "Ethernet32") + _counts({}, {"Ethernet32": frames})
+        return {"leaf1/a.txt": leaf, "spine1/a.txt": pauses("Rx", {"Ethernet0": frames})}
+
+    culprit = _one(tmp_path, files(700, 5_040), files(0, 40))
+    assert (culprit.kind, culprit.device, culprit.port) == ("switch port", "leaf1", "Ethernet32")
+
+
+def _queues(packets: Mapping[str, tuple[int, int]], dropped: int = 0) -> str:
+    """Return packets of queues 0 and 3 by ports, and how many queue 0 of each has dropped."""
+    lines = ["Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes"]
+    lines.append("----------  -----  --------------  ---------------  -----------  ------------")
+    for port in (f"Ethernet{number}" for number in _LEAF):
+        for queue, count, lost in zip((0, 3), packets.get(port, (0, 0)), (dropped, 0), strict=True):
+            cells = (f"UC{queue}", count, count * 1024, lost, lost * 1024)
+            lines.append(
+                f"{port:>10}  {cells[0]:>5}  {cells[1]:>14}  {cells[2]:>15}  {cells[3]:>11}  {cells[4]:>12}"
+            )
+    return "\n".join(lines) + "\n"
+
+
+def _sender(packets: int, priority: int) -> str:
+    counts = {f"tx_prio{number}_packets": packets * (number == priority) for number in (0, 3)}
+    counts |= {"rx_prio0_packets": 0, "rx_prio3_packets": 0, "tx_vport_rdma_unicast_packets": packets}
+    return _nic(3, **counts)
+
+
+def _fabric_of(leaf: str, hosts: Mapping[str, str]) -> dict[str, str]:
+    return {
+        "leaf1/a.txt": _counts({}, {}) + leaf,
+        "leaf1/config_db.json": leaf_config(),
+        **{f"{name}/a.txt": text for name, text in hosts.items()},
+    }
+
+
+_MILLIONS = 50_000_000
+
+
+@pytest.mark.parametrize(
+    ("queue_0", "queue_3", "dropped", "accused"),
+    [
+        (_MILLIONS, 0, 900_000, [("switch", "leaf1", "")]),
+        (0, _MILLIONS, 900_000, []),
+        # What is not lost has harmed nobody.
+        (_MILLIONS, 0, 0, []),
+    ],
+)
+def test_a_switch_that_sends_none_of_its_class_on_has_no_map(
+    tmp_path: Path, queue_0: int, queue_3: int, dropped: int, accused: Found
+) -> None:
+    now = _fabric_of(_queues({"Ethernet4": (queue_0, queue_3)}, dropped), {"host2": _sender(_MILLIONS, 3)})
+    before = _fabric_of(_queues({}), {"host2": _sender(0, 3)})
+    assert _accused(report_on(tmp_path, {**now, **INTENT}, before)) == accused
+
+
+@pytest.mark.parametrize(("priority", "accused"), [(0, [("host", "host2", "eth0")]), (3, [])])
+def test_a_host_whose_rdma_is_of_another_priority_is_outside_of_the_class(
+    tmp_path: Path, priority: int, accused: Found
+) -> None:
+    counts = (_MILLIONS, 0) if priority == 0 else (0, _MILLIONS)
+    now = _fabric_of(_queues({"Ethernet4": counts}, 900_000), {"host2": _sender(_MILLIONS, priority)})
+    before = _fabric_of(_queues({}), {"host2": _sender(0, priority)})
+    assert _accused(report_on(tmp_path, {**now, **INTENT}, before)) == accused

@@ -18,7 +18,7 @@ from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.hosts import HostQos
@@ -59,6 +59,9 @@ _BESIDE = (
 _GAUGE = "percent"
 """The unit of values that do not count: the share of time in which the bus stalled, in the last interval."""
 _PFC = "pfc_enabled"
+_STALLED_PERCENT = 10
+"""Share of the last second from which a stalled bus is a reason for pauses (Linux mlx5/counters.rst @16f448d: the
+counters are percentages of it)."""
 
 
 class Nic:
@@ -211,6 +214,54 @@ def _applied(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
     if named is None and len(modes) == len(nics(device)) == 1 and "" in (nic.name, modes[0].name):
         return modes[0].priorities
     return named
+
+
+def pausing_signs(nic: Nic) -> tuple[tuple[str, str], ...]:
+    """Return the counters of a NIC that show why it pauses, each with its words."""
+    signs = (
+        (
+            "pause_storm_errors",
+            1,
+            "stall prevention ended {:,} storms of its own (tx_pause_storm_error_events)",
+        ),
+        ("pause_storm_warnings", 1, "{:,} storm warnings (tx_pause_storm_warning_events)"),
+        (
+            "outbound_pci_stalled_wr",
+            _STALLED_PERCENT,
+            "PCIe writes stalled {} % of the last second (outbound_pci_stalled_wr)",
+        ),
+        (
+            "outbound_pci_stalled_rd",
+            _STALLED_PERCENT,
+            "PCIe reads stalled {} % of the last second (outbound_pci_stalled_rd)",
+        ),
+    )
+    counts = ((name, nic.count(name) or 0, least, text) for name, least, text in signs)
+    return tuple((name, text.format(count)) for name, count, least, text in counts if count >= least)
+
+
+def sent_pauses(nic: Nic, priority: str) -> int | None:
+    """Return the pauses of a priority that a NIC sent; None where the file does not have them."""
+    placed = nic.parts("pfc_tx", "priority").get(int(priority) if priority.isdecimal() else -1)
+    return None if placed is None else placed.number
+
+
+def rdma_inside(nic: Nic, lossless: Collection[int]) -> tuple[int, int] | None:
+    """Return the RDMA packets that a NIC sent between the captures, and all packets of the lossless priorities.
+
+    None where a file does not have them, or where the NIC received more outside of these priorities than it sent: what
+    it sent may be answers then, which go out in the class of their requests.
+    """
+    rdma = nic.count("tx_vport_rdma_unicast_packets")
+    sent, received = (nic.parts(f"priority_{way}_packets", "priority") for way in ("tx", "rx"))
+    if nic.whole is None or rdma is None or not sent:
+        return None
+    inside = sum(placed.number or 0 for number, placed in sent.items() if number in lossless)
+    outside, answered = (
+        sum(placed.number or 0 for number, placed in counts.items() if number not in lossless)
+        for counts in (sent, received)
+    )
+    return (rdma, inside) if outside >= answered else None
 
 
 class PfcMode:

@@ -135,3 +135,8 @@ def _has_lossless_buffers(qos: PortQos, priority: int) -> bool:
     if queue is None or queue.buffer is None or is_lossy(queue.buffer):
         return False
     return any(is_lossy(other.buffer) for other in qos.queues if other is not None)
+
+
+def leads_to_lossless(qos: PortQos | None) -> bool:
+    """Return whether some DSCP or trusted 802.1p priority leads to a queue of a port that pauses stop."""
+    return qos is not None and any(sent_priority(qos, tc) is not None for tc in used_classes(qos))

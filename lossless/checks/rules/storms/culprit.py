@@ -13,6 +13,10 @@ ports have tens to hundreds of both. What counts as a receiver that does not dra
 Where no host pauses its switch, pauses that lead around a cycle have no culprit: the cycle is the answer. An egress at
 line rate without pauses from its host is an incast. Links are rated by damaged frames and by codewords that FEC could
 not correct, per frame, and by losses of the link that a NIC counts; corrected codewords are normal on PAM4.
+
+Frames of a lossless class leave a switch in the class in which they came. A switch that sends none of them has no map
+of their DSCP; where only those of one host are missing, no map has the DSCP of that host. Links between the ASICs of a
+switch are inside of it: their pauses are left out.
 """
 
 from __future__ import annotations
@@ -20,23 +24,40 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.rules.counting import Count, count_of, counted, counted_time, each
-from lossless.checks.rules.host_counters.nics import nics
-from lossless.checks.rules.storms.pause_walk import SWITCH_PORT, PausedPort, PauseWalk
+from lossless.checks.rules.counting import (
+    INTERNAL,
+    Count,
+    count_of,
+    counted,
+    each,
+    egress_bps,
+    elapsed_s,
+    lossless_drops,
+    sent_by_class,
+)
+from lossless.checks.rules.host_counters.nics import (
+    nics,
+    pausing_signs,
+    pfc_priorities,
+    rdma_inside,
+    sent_pauses,
+)
+from lossless.checks.rules.pfc.priorities import leads_to_lossless
+from lossless.checks.rules.storms.pause_walk import SWITCH_PORT, Neighbor, PausedPort, PauseWalk
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from lossless.checks.rules.counting import ClassSent
     from lossless.checks.rules.host_counters.nics import Nic
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
-    from lossless.checks.rules.storms.pause_walk import Neighbor
+    from lossless.checks.rules.storms.pause_walk import Arrived, Heard, WrongCable
     from lossless.ground.basics.findings import Confidence, Origin
-    from lossless.model.fabric.state import PlacedReading
 
-Kind = Literal["host", "NIC", "link", "switch port", "workload", "cycle", "none"]
+Kind = Literal["host", "NIC", "link", "switch", "switch port", "workload", "cycle", "none"]
 """The kind of a culprit. ``none``: pauses or losses were seen, and the captures do not show their cause."""
 
 SLOW_SHARE = 0.01
@@ -61,18 +82,22 @@ _BUSY = 0.2
 """Least average part of line rate of the one egress that is an outlier where traffic came for some of the time only."""
 _AS_MANY = 0.1
 """The share by which the counts at both ends of a link may differ: they are not read at one instant."""
-_STALLED_PERCENT = 10
-"""Share of the last second from which a stalled bus is a reason for pauses (Linux mlx5/counters.rst @16f448d: the
-counters are percentages of it)."""
 _LEAST_ERRORS = 10
 _LEAST_FRAMES = 1_000_000
 _BAD_FRAMES = 1e-7
 """Damaged frames per frame from which a link is bad: three times what a bit error ratio of 10^-12, the objective of
 IEEE 802.3 for 25G and 100G links, damages of frames of 4 KiB (3.3e-8)."""
 _FLAPS = 2
+_OUTSIDE = 0.1
+"""The share (ours) of its packets of a lossless class up to which a device counts as one that sends none in it."""
+_MISSING = 0.05
+"""The share (ours) of the packets that came to a switch in a lossless class from which on they are missing there."""
+_LOST = 0.01
+"""The share (ours) of them from which on the losses of other queues are theirs."""
+_STOPS_S, _FRAME_BYTES = 50e-6, 4178
+"""The time (ours) in which a sender obeys a pause: 4 km of cable and its reaction; and a RoCEv2 frame of 4 KiB."""
 _UNANSWERED = frozenset({12, 13})
-"""Status of a completion whose peer did not answer, or had no buffer (rdma-core libibverbs/verbs.h @85d8a41).
-"""
+"""Status of a completion whose peer did not answer, or had no buffer (rdma-core libibverbs/verbs.h @85d8a41)."""
 _DAMAGE = {
     "in_errors": "frames with errors",
     "fec_uncorrected_codewords": "codewords that FEC could not correct",
@@ -100,10 +125,10 @@ class Culprit(NamedTuple):
     device: str
     port: str
     what: str
-    confidence: Confidence
-    since_boot: bool
     evidence: tuple[CulpritEvidence, ...]
     help: str
+    confidence: Confidence = "low"
+    since_boot: bool = False
     seen_at: str = ""
     priority: str = ""
     against: tuple[str, ...] = ()
@@ -171,16 +196,12 @@ class _PausingPort(NamedTuple):
             self.counts[name].between for name in ("pfc_rx", "pfcwd_detected") if name in self.counts
         )
 
-    @property
-    def window(self) -> str:
-        return _window(self.since_boot)
-
 
 def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
     """Return the culprits of pauses and losses by the captures, those of most pauses first; empty without any.
 
     Hosts that pause their switches come first. Where there are none, it is the cycle, the workload or the switch that
-    pauses come from. Links that damage frames, and ports that dropped, follow.
+    pauses come from. What is outside of its class, bad links, and ports that dropped follow.
     """
     found: list[Culprit] = []
     between_switches: list[Culprit] = []
@@ -194,7 +215,9 @@ def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
         between_switches += _between_switches(walk, ports)
     found += _nics_alone(fabric, found)
     found = sorted(found or _shown(between_switches), key=lambda culprit: -culprit.weight)
-    return (*_each_once(found), *_links(fabric), *_drops(fabric))
+    outside = list(_outside(fabric))
+    named = {culprit.device for culprit in outside}
+    return (*_each_once([*found, *outside]), *_links(fabric), *_drops(fabric, named))
 
 
 def _shown(found: Sequence[Culprit]) -> Sequence[Culprit]:
@@ -222,7 +245,7 @@ def _pauses(
         for name, kind in (("pfc_rx", "priority"), ("pfc_tx", "priority"), ("pfcwd_detected", "queue")):
             for placed in each(device.state, name, "port", kind):
                 count = counted(device, placed, "port", kind)
-                if isinstance(count, Count):
+                if isinstance(count, Count) and not INTERNAL.match(count.port):
                     key = (placed.part(kind) or "", placed.part("port") or "")
                     counts.setdefault(key, {})[name] = count
         for (priority, port), of_port in counts.items():
@@ -242,10 +265,6 @@ def _neighbor(walk: PauseWalk, device: RunningDevice, port: str) -> Neighbor | N
     captured = walk.device(neighbor.name)
     is_switch = captured is not None and any(True for _ in captured.state.named("pfc_rx", "port"))
     return neighbor._replace(to_host=False) if is_switch or SWITCH_PORT.match(neighbor.port) else neighbor
-
-
-def _window(since_boot: bool) -> str:
-    return "since boot or the last clear" if since_boot else "between the captures"
 
 
 def _receivers(fabric: RunningFabric, walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
@@ -301,17 +320,12 @@ def _is_alone(port: _PausingPort, ports: Sequence[_PausingPort]) -> bool:
     )
 
 
-def _elapsed_s(device: RunningDevice) -> int | None:
-    time = counted_time(device)
-    return None if time is None or time.end_s <= time.start_s else time.end_s - time.start_s
-
-
 def _share(port: _PausingPort) -> tuple[float, bool] | None:
     """Return the share of the time for which a port was paused, and whether that is an upper bound by frames.
 
     None where it counts from no earlier capture, or the time between them is not known.
     """
-    count, time_s = port.counts.get("pfc_rx"), _elapsed_s(port.device)
+    count, time_s = port.counts.get("pfc_rx"), elapsed_s(port.device)
     if count is None or not count.between or time_s is None:
         return None
     lasted = count_of(port.device, "pause_duration", port=port.name, priority=port.priority)
@@ -322,34 +336,28 @@ def _share(port: _PausingPort) -> tuple[float, bool] | None:
 
 
 def _egress_share(port: _PausingPort) -> float:
-    rate = _egress_bps(port.device, port.name)
+    rate = egress_bps(port.device, port.name)
     return 0 if rate is None or port.speed_bps is None else rate / port.speed_bps
 
 
 def _is_full(port: _PausingPort, paused: float) -> bool:
-    """Return whether a port sent at line rate in the share of time in which it was not paused."""
-    rate = _egress_bps(port.device, port.name)
-    return (
-        rate is not None and port.speed_bps is not None and rate >= _LINE_RATE * port.speed_bps * (1 - paused)
-    )
-
-
-def _egress_bps(device: RunningDevice, port: str) -> float | None:
-    """Return the rate in bit/s at which a port sent between the captures; None where bytes or time are not known."""
-    sent, time_s = count_of(device, "out_bytes", port=port), _elapsed_s(device)
-    if not isinstance(sent, Count) or not sent.between or time_s is None:
-        return None
-    return sent.amount * 8 / time_s
+    """Return whether a port sent at line rate in the share of time in which it was not paused; not if it never sent."""
+    share = _egress_share(port)
+    return share > 0 and share >= _LINE_RATE * (1 - paused)
 
 
 def _receiver(
     fabric: RunningFabric, walk: PauseWalk, port: _PausingPort, said: str, ports: Sequence[_PausingPort]
 ) -> Culprit:
+    nic, declared = _nic_of(walk, port), port.neighbor
+    sent = None if nic is None else sent_pauses(nic, port.priority)
+    if sent is not None and sent * FAR_ABOVE < port.received:
+        nic = _elsewhere(fabric, port, ports) or nic
+    if nic is not None and declared is not None and nic.host != declared.name:
+        port = port._replace(neighbor=Neighbor(nic.host, nic.name, to_host=True))
     neighbor = port.neighbor
-    nic = None if neighbor is None else _nic_of(walk, neighbor, port)
-    evidence = [*_at_switch(port, said), *([] if nic is None else _of_nic(nic, port.priority))]
-    own = () if nic is None else _own_signs(nic)
-    sent = None if nic is None else _sent(nic, port.priority)
+    own = () if nic is None else pausing_signs(nic)
+    sent = None if nic is None else sent_pauses(nic, port.priority)
     seconded = port.is_stormed or bool(own) or (sent is not None and sent >= LEAST_PAUSES)
     silent = sent is not None and sent * FAR_ABOVE < port.received
     confidence: Confidence = "medium" if seconded or not port.since_boot else "low"
@@ -366,7 +374,8 @@ def _receiver(
         confidence=confidence,
         since_boot=port.since_boot,
         evidence=(
-            *evidence,
+            *_at_switch(port, said),
+            *([] if nic is None else _of_nic(nic, port.priority)),
             *_spread(port, ports),
             *_victims(fabric, port.priority, _peer(port)),
             *_of_jobs(fabric, _peer(port)),
@@ -374,7 +383,7 @@ def _receiver(
         help=_remedy(own, f"{device} {name}", port),
         seen_at=port.shown,
         priority=port.priority,
-        against=tuple(_against(port, sent, silent=silent)),
+        against=tuple(_against(port, declared, sent, silent=silent)),
         missing=tuple(_missing(port, nic)),
         weight=port.received,
     )
@@ -393,26 +402,33 @@ def _at_switch(port: _PausingPort, said: str) -> Iterator[CulpritEvidence]:
         )
 
 
-def _nic_of(walk: PauseWalk, neighbor: Neighbor, port: _PausingPort) -> Nic | None:
+def _nic_of(walk: PauseWalk, port: _PausingPort) -> Nic | None:
     """Return the captured NIC at a port's other end by its name, else the only one or one that sent as many, or None.
 
     An intent calls the ports of a host ``port1``, ``port2``; its NICs have the names of interfaces.
     """
-    host = walk.device(neighbor.name)
+    host = None if port.neighbor is None else walk.device(port.neighbor.name)
     own = () if host is None else nics(host)
-    named = next((nic for nic in own if nic.name == neighbor.port), None)
+    named = next((nic for nic in own if port.neighbor and nic.name == port.neighbor.port), None)
     if named is not None or len(own) == 1:
         return named or own[0]
-    return next((nic for nic in own if _is_as_many(_sent(nic, port.priority), port.received)), None)
+    return next((nic for nic in own if _is_as_many(sent_pauses(nic, port.priority), port.received)), None)
+
+
+def _elsewhere(fabric: RunningFabric, port: _PausingPort, ports: Sequence[_PausingPort]) -> Nic | None:
+    """Return the only NIC that sent as many pauses as a port received, and not to the port where it is declared."""
+    at_home = {_peer(other) for other in ports if _is_as_many(port.received, other.received)}
+    as_many = [
+        nic
+        for device in fabric.devices
+        for nic in nics(device)
+        if nic.host not in at_home and _is_as_many(sent_pauses(nic, port.priority), port.received)
+    ]
+    return as_many[0] if len(as_many) == 1 else None
 
 
 def _is_as_many(one: int | None, other: int) -> bool:
     return one is not None and abs(one - other) <= _AS_MANY * max(one, other)
-
-
-def _sent(nic: Nic, priority: str) -> int | None:
-    placed = nic.parts("pfc_tx", "priority").get(int(priority) if priority.isdecimal() else -1)
-    return None if placed is None else placed.number
 
 
 def _of_nic(nic: Nic, priority: str) -> Iterator[CulpritEvidence]:
@@ -423,34 +439,10 @@ def _of_nic(nic: Nic, priority: str) -> Iterator[CulpritEvidence]:
         seconds = "" if lasted is None or not lasted.number else f", {lasted.number / 1e6:,.1f} s in all"
         text = f"{nic.host} {nic.label} sent {placed.number:,} pauses of priority {priority} {nic.window}{seconds}"
         yield CulpritEvidence(text, placed.origin)
-    for name, text in _own_signs(nic):
+    for name, text in pausing_signs(nic):
         sign = nic.placed(name)
         if sign is not None:
             yield CulpritEvidence(f"{nic.host} {nic.label}: {text}", sign.origin)
-
-
-def _own_signs(nic: Nic) -> tuple[tuple[str, str], ...]:
-    """Return the counters of a NIC that show why it pauses, each with its words."""
-    signs = (
-        (
-            "pause_storm_errors",
-            1,
-            "stall prevention ended {:,} storms of its own (tx_pause_storm_error_events)",
-        ),
-        ("pause_storm_warnings", 1, "{:,} storm warnings (tx_pause_storm_warning_events)"),
-        (
-            "outbound_pci_stalled_wr",
-            _STALLED_PERCENT,
-            "PCIe writes stalled {} % of the last second (outbound_pci_stalled_wr)",
-        ),
-        (
-            "outbound_pci_stalled_rd",
-            _STALLED_PERCENT,
-            "PCIe reads stalled {} % of the last second (outbound_pci_stalled_rd)",
-        ),
-    )
-    counts = ((name, nic.count(name) or 0, least, text) for name, least, text in signs)
-    return tuple((name, text.format(count)) for name, count, least, text in counts if count >= least)
 
 
 def _spread(start: _PausingPort, ports: Sequence[_PausingPort]) -> Iterator[CulpritEvidence]:
@@ -504,7 +496,11 @@ def _of_jobs(fabric: RunningFabric, host: str) -> Iterator[CulpritEvidence]:
                 return
 
 
-def _against(port: _PausingPort, sent: int | None, *, silent: bool) -> Iterator[str]:
+def _against(
+    port: _PausingPort, declared: Neighbor | None, sent: int | None, *, silent: bool
+) -> Iterator[str]:
+    if declared is not None and declared != port.neighbor:
+        yield f"{declared.name} is declared there, and its NIC sent next to no pauses: the cable may be another"
     watched = port.counts.get("pfcwd_detected")
     if watched is not None and not watched.amount:
         yield f"the watchdog of {port.device.name} detected no storm at {port.name}: it is slow rather than stuck"
@@ -519,7 +515,7 @@ def _against(port: _PausingPort, sent: int | None, *, silent: bool) -> Iterator[
 def _missing(port: _PausingPort, nic: Nic | None) -> Iterator[str]:
     if port.since_boot:
         yield "an earlier capture (--since): these counts began at boot or a clear, and may be of any day"
-    elif _elapsed_s(port.device) is None:
+    elif elapsed_s(port.device) is None:
         yield "the times of the captures: without them the share of time is not known"
     if port.neighbor is None:
         yield f"what is connected to {port.shown}: an intent, DEVICE_NEIGHBOR, or show lldp table"
@@ -536,10 +532,10 @@ def _remedy(own: Sequence[tuple[str, str]], name: str, port: _PausingPort) -> st
 def _nics_alone(fabric: RunningFabric, found: Sequence[Culprit]) -> Iterator[Culprit]:
     """Yield NICs that pause their switches by their own counters, where no capture of a switch has named the host."""
     named = {culprit.device for culprit in found}
-    every = [(device, nic) for device in fabric.devices for nic in nics(device)]
     counts = [
         (device, nic, number, placed)
-        for device, nic in every
+        for device in fabric.devices
+        for nic in nics(device)
         for number, placed in nic.parts("pfc_tx", "priority").items()
     ]
     for device, nic, number, placed in counts:
@@ -547,7 +543,7 @@ def _nics_alone(fabric: RunningFabric, found: Sequence[Culprit]) -> Iterator[Cul
         others = [other.number or 0 for _, _, own, other in counts if own == number and other is not placed]
         if nic.host in named or not _pauses_its_switch(device, nic, number, sent, others):
             continue
-        signs, since_boot = _own_signs(nic), nic.whole is None
+        signs, since_boot = pausing_signs(nic), nic.whole is None
         same = [each_of for each_of in found if _is_as_many(sent, each_of.weight)]
         evidence = (
             *_of_nic(nic, str(number)),
@@ -586,7 +582,7 @@ def _pauses_its_switch(
 
     Where that share is unknown: it pauses often, and with signs of a cause or far more often than others.
     """
-    lasted, time_s = nic.parts("pfc_tx_us", "priority").get(priority), _elapsed_s(device)
+    lasted, time_s = nic.parts("pfc_tx_us", "priority").get(priority), elapsed_s(device)
     if sent and nic.count("pause_storm_errors"):
         return True
     if nic.whole is not None and time_s is not None and lasted is not None and lasted.number is not None:
@@ -594,8 +590,8 @@ def _pauses_its_switch(
     if sent < LEAST_PAUSES:
         return False
     if not others:
-        return bool(_own_signs(nic)) or (nic.whole is not None and sent >= FAR_ABOVE * LEAST_PAUSES)
-    return bool(_own_signs(nic)) or sent >= FAR_ABOVE * max(median(others), 1)
+        return bool(pausing_signs(nic)) or (nic.whole is not None and sent >= FAR_ABOVE * LEAST_PAUSES)
+    return bool(pausing_signs(nic)) or sent >= FAR_ABOVE * max(median(others), 1)
 
 
 def _between_switches(walk: PauseWalk, ports: Sequence[_PausingPort]) -> Iterator[Culprit]:
@@ -692,7 +688,9 @@ def _peer(port: _PausingPort) -> str:
 def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPort) -> Culprit:
     """Return the answer for a switch that sends pauses and gets none: an incast if an egress is full or stands out."""
     since_boot = not most.counts["pfc_tx"].between
-    text = f"{most.shown} sent {most.sent:,} pauses of priority {most.priority} {_window(since_boot)}"
+    text = (
+        f"{most.shown} sent {most.sent:,} pauses of priority {most.priority} {most.counts['pfc_tx'].window}"
+    )
     evidence = [
         CulpritEvidence(text, most.counts["pfc_tx"].placed.origin),
         *(
@@ -704,43 +702,36 @@ def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPo
         ),
     ]
     full = _full(device, own)
-    if full:
-        names = [f"{port.name}{f' to {port.neighbor.name}' if port.neighbor else ''}" for port, _, _ in full]
-        evidence += [CulpritEvidence(words, origin) for _, words, origin in full]
-        port = full[0][0]
-        measured = _egress_bps(device, port.name) is not None
+    if not full:
         return Culprit(
-            kind="workload",
+            kind="none",
             device=device.name,
-            port=port.name,
-            what=f"an incast: {listed(names)} is where traffic meets, and no device is at fault",
-            confidence="low"
-            if not measured
-            else "high"
-            if _egress_share(full[0][0]) >= _LINE_RATE
-            else "medium",
+            port="",
+            what=f"{device.name} sends pauses and receives none: an incast, or an egress that is slow",
             since_boot=since_boot,
             evidence=tuple(evidence),
-            help="spread the traffic, or let DCQCN slow it down before PFC does",
-            seen_at=port.shown,
+            help=f"capture show interfaces counters of {device.name} while it lasts",
             priority=most.priority,
-            against=()
-            if measured
-            else ("the rates are those of the last poll, and need not be of the time of the pauses",),
-            missing=() if measured else (f"two captures of the database of {device.name}, with their times",),
+            missing=(f"the rates of the egress ports of {device.name} in that time",),
             weight=most.sent,
         )
+    names = [f"{port.name}{f' to {port.neighbor.name}' if port.neighbor else ''}" for port, _, _ in full]
+    port = full[0][0]
+    measured = egress_bps(device, port.name) is not None
+    last_poll = "the rates are those of the last poll, and need not be of the time of the pauses"
     return Culprit(
-        kind="none",
+        kind="workload",
         device=device.name,
-        port="",
-        what=f"{device.name} sends pauses and receives none: an incast, or an egress that is slow",
-        confidence="low",
+        port=port.name,
+        what=f"an incast: {listed(names)} is where traffic meets, and no device is at fault",
+        confidence="low" if not measured else "high" if _egress_share(port) >= _LINE_RATE else "medium",
         since_boot=since_boot,
-        evidence=tuple(evidence),
-        help=f"capture show interfaces counters of {device.name} while it lasts",
+        evidence=(*evidence, *(CulpritEvidence(words, origin) for _, words, origin in full)),
+        help="spread the traffic, or let DCQCN slow it down before PFC does",
+        seen_at=port.shown,
         priority=most.priority,
-        missing=(f"the rates of the egress ports of {device.name} in that time",),
+        against=() if measured else (last_poll,),
+        missing=() if measured else (f"two captures of the database of {device.name}, with their times",),
         weight=most.sent,
     )
 
@@ -748,9 +739,7 @@ def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPo
 def _full(device: RunningDevice, own: Sequence[_PausingPort]) -> list[tuple[_PausingPort, str, Origin]]:
     """Return the ports that send at line rate, or stand out, each as text: between captures, else in the last poll."""
     found = []
-    rated = [
-        port for port in own if port.speed_bps is not None and _egress_bps(device, port.name) is not None
-    ]
+    rated = [port for port in own if port.speed_bps is not None and egress_bps(device, port.name) is not None]
     sending = sorted(rated, key=lambda port: -_egress_share(port))
     for rank, port in enumerate(sending):
         share = _egress_share(port)
@@ -764,15 +753,11 @@ def _full(device: RunningDevice, own: Sequence[_PausingPort]) -> list[tuple[_Pau
             found.append((port, words, sent.origin))
     for port in own:
         shown = device.state.of("out_utilization", port=port.name)
-        if port not in rated and shown is not None and _percent(shown) >= 100 * _LINE_RATE:
-            words = f"{port.shown} sends at {_percent(shown):.0f} % of line rate in the last poll"
+        percent = 0 if shown is None else shown.reading.value
+        if shown and port not in rated and isinstance(percent, int | float) and percent >= 100 * _LINE_RATE:
+            words = f"{port.shown} sends at {percent:.0f} % of line rate in the last poll"
             found.append((port, words, shown.origin))
     return found
-
-
-def _percent(placed: PlacedReading) -> float:
-    value = placed.reading.value
-    return value if isinstance(value, int | float) else 0
 
 
 def _beyond(name: str, most: _PausingPort) -> Culprit:
@@ -783,7 +768,6 @@ def _beyond(name: str, most: _PausingPort) -> Culprit:
         device=name,
         port=most.name,
         what=f"the pauses come from {peer}",
-        confidence="low",
         since_boot=most.since_boot,
         evidence=tuple(_at_switch(most, "no host is known to be there")),
         help=f"capture {_peer(most)}"
@@ -797,7 +781,8 @@ def _beyond(name: str, most: _PausingPort) -> Culprit:
 
 
 def _links(fabric: RunningFabric) -> Iterator[Culprit]:
-    """Yield links that damaged frames, or went down repeatedly, by the end that received."""
+    """Yield cables in wrong ports, and links that damaged frames or went down repeatedly, by the end that received."""
+    yield from map(_wrong_cable, PauseWalk(fabric, "").wrong_cables())
     for device in fabric.devices:
         for nic in nics(device):
             counts = [
@@ -850,86 +835,164 @@ def _link(device: str, port: str, since_boot: bool, fact: CulpritEvidence) -> Cu
     )
 
 
-def _drops(fabric: RunningFabric) -> Iterator[Culprit]:
-    """Yield ports whose lossless groups dropped between the captures: short headroom, or a peer that sends on."""
+def _drops(fabric: RunningFabric, outside: Collection[str]) -> Iterator[Culprit]:
+    """Yield ports whose lossless groups dropped between the captures: short headroom, or a peer that sends on.
+
+    What comes from a device ``outside`` of the class is its own: it does not obey pauses of the class either.
+    """
+    walk = PauseWalk(fabric, "")
     for device in fabric.devices:
-        for placed in each(device.state, "dropped_packets", "port", "pg"):
-            count, port = counted(device, placed, "port", "pg"), placed.part("port") or ""
-            lossless = device.lossless.get(port)
-            group = placed.part("pg") or ""
-            if (
-                isinstance(count, Count)
-                and count.between
-                and count.amount
-                and lossless is not None
-                and group.isdecimal()
-                and int(group) in lossless.groups
-            ):
-                yield _dropped(fabric, device, port, min(lossless.priorities), count)
+        for count, priority in lossless_drops(device):
+            neighbor = walk.neighbor(PausedPort(device, count.port))
+            if neighbor is None or neighbor.name not in outside:
+                yield _dropped(device, neighbor, walk.heard_pauses(neighbor, priority), priority, count)
 
 
-def _dropped(fabric: RunningFabric, device: RunningDevice, port: str, priority: int, count: Count) -> Culprit:
-    walk = PauseWalk(fabric, str(priority))
-    neighbor = walk.neighbor(PausedPort(device, port))
+def _dropped(
+    device: RunningDevice, neighbor: Neighbor | None, heard: Sequence[Heard], priority: int, count: Count
+) -> Culprit:
+    port, name = count.port, "the peer" if neighbor is None else neighbor.name
     sent = count_of(device, "pfc_tx", port=port, priority=str(priority))
-    paused = sent.amount if isinstance(sent, Count) else 0
     text = f"{device.name} {port} dropped {count.amount:,} packets of its lossless group between the captures"
     evidence = [CulpritEvidence(text, count.placed.origin)]
-    host = None if neighbor is None else walk.device(neighbor.name)
-    heard = [
-        placed
-        for nic in (() if host is None else nics(host))
-        for number, placed in nic.parts("pfc_rx", "priority").items()
-        if number == priority
-    ]
     if isinstance(sent, Count):
-        evidence.append(CulpritEvidence(f"it sent {paused:,} pauses there", sent.placed.origin))
-    if (
-        neighbor is not None
-        and paused >= FAR_ABOVE
-        and heard
-        and not any(each_of.number for each_of in heard)
-    ):
-        evidence.append(CulpritEvidence(f"{neighbor.name} counts no pause as received", heard[0].origin))
-        what = "a sender that ignores PFC"
+        evidence.append(CulpritEvidence(f"it sent {sent.amount:,} pauses there", sent.placed.origin))
+    asked, deaf = sent.amount if isinstance(sent, Count) else 0, not any(counts.pauses for counts in heard)
+    speed = device.ports[port].speed_bps if port in device.ports else None
+    goes_on = count.amount > asked * _STOPS_S * (speed or _ASSUMED_BPS) / 8 / _FRAME_BYTES
+    if neighbor is not None and heard and asked >= FAR_ABOVE and (deaf or goes_on):
+        words = (
+            "counts no pause as received" if deaf else "counts them, and did not stop within 50 us of each"
+        )
+        evidence.append(CulpritEvidence(f"{name} {words}", heard[0].origin))
         return Culprit(
-            kind="host",
-            device=neighbor.name,
+            kind="switch port" if neighbor.to_host is False else "host",
+            device=name,
             port=neighbor.port,
-            what=what,
-            confidence="high",
-            since_boot=False,
+            what="a sender that ignores PFC"
+            if deaf
+            else "a sender that pauses do not stop: its class is another",
+            confidence="high" if deaf else "medium",
             evidence=tuple(evidence),
-            help=f"turn PFC on for priority {priority} on {neighbor.name}",
+            help=f"turn PFC on for priority {priority} on {name}, and map the DSCP of RDMA to it there",
             seen_at=f"{device.name} {port}",
             priority=str(priority),
         )
-    if not heard:
-        return Culprit(
-            kind="none",
-            device=device.name,
-            port=port,
-            what="a headroom that is too short, or a peer that does not stop: only the peer shows which",
-            confidence="low",
-            since_boot=False,
-            evidence=tuple(evidence),
-            help="capture what the peer counts of received pauses (ethtool -S)",
-            seen_at=f"{device.name} {port}",
-            priority=str(priority),
-            missing=(f"counters of {neighbor.name if neighbor is not None else 'the peer'}",),
-        )
-    evidence.append(
-        CulpritEvidence(f"{neighbor.name if neighbor else ''} counts them as received", heard[0].origin)
-    )
+    evidence += [CulpritEvidence(f"{name} counts them as received", counts.origin) for counts in heard[:1]]
     return Culprit(
-        kind="switch port",
+        kind="switch port" if heard else "none",
         device=device.name,
         port=port,
-        what="a headroom that is too short for its cable and its peer",
-        confidence="medium",
-        since_boot=False,
+        what="a headroom that is too short for its cable and its peer"
+        if heard
+        else "a headroom that is too short, or a peer that does not stop: only the peer shows which",
+        confidence="medium" if heard else "low",
         evidence=tuple(evidence),
-        help="compare cable length and headroom with lossless headroom",
+        help="compare cable length and headroom with lossless headroom: the cable may be longer than declared"
+        if heard
+        else "capture what the peer counts of received pauses (ethtool -S, show pfc counters)",
         seen_at=f"{device.name} {port}",
         priority=str(priority),
+        missing=() if heard else (f"counters of {name}",),
+    )
+
+
+def _wrong_cable(ports: Sequence[WrongCable]) -> Culprit:
+    """Return the answer for cables that were exchanged, at the first of their ports."""
+    first = ports[0].at
+    return Culprit(
+        kind="link",
+        device=first.device.name,
+        port=first.port,
+        what=f"a cable in another port than declared, at {listed([wrong.at.shown for wrong in ports])}",
+        confidence="medium" if len(ports) == 1 else "high",
+        evidence=tuple(CulpritEvidence(wrong.shown, wrong.origin) for wrong in ports),
+        help="plug the cable where it is declared, or correct the intent or DEVICE_NEIGHBOR",
+        seen_at=first.shown,
+    )
+
+
+def _outside(fabric: RunningFabric) -> Iterator[Culprit]:
+    """Yield switches and hosts that send RDMA outside of its lossless class, unless no switch lost any packet so."""
+    walk = PauseWalk(fabric, "")
+    sent = {device.name: sent_by_class(device) for device in fabric.devices}
+    lost = [counts.dropped for ports in sent.values() for counts in ports.values()]
+    if lost and not any(lost):
+        return
+    classes = {ports.priorities for device in fabric.devices for ports in device.lossless.values()}
+    for device in fabric.devices:
+        for nic in nics(device):
+            lossless = pfc_priorities(device, nic) or (next(iter(classes)) if len(classes) == 1 else ())
+            counts, rdma = rdma_inside(nic, lossless), nic.placed("tx_vport_rdma_unicast_packets")
+            if lossless and counts and rdma and counts[0] >= max(_LEAST_FRAMES, counts[1] / _OUTSIDE):
+                text = (
+                    f"{nic.host} {nic.label} sent {counts[0]:,} packets of RDMA {nic.window}, and {counts[1]:,} of all "
+                    f"of priority {listed([str(number) for number in sorted(lossless)])}"
+                )
+                yield _stray(Neighbor(nic.host, nic.name, to_host=True), [CulpritEvidence(text, rdma.origin)])
+        if sent[device.name]:
+            arrived = [walk.arrived(sent, device, port) for port in sent[device.name]]
+            yield from _leaves_the_class(device, sent[device.name], arrived)
+
+
+def _leaves_the_class(
+    device: RunningDevice, own: Mapping[str, ClassSent], arrived: Sequence[Arrived | None]
+) -> Iterator[Culprit]:
+    """Yield a switch that sends on nothing in the lossless class in which it gets packets, or the host of these."""
+    known = [came for came in arrived if came is not None]
+    into = sum(came.packets for came in known)
+    out = sum(counts.lossless for counts in own.values())
+    others = sum(counts.others for counts in own.values())
+    dropped = sum(counts.dropped for counts in own.values())
+    text = (
+        f"{device.name} sent {out:,} packets in lossless queues between the captures, {others:,} in others, and "
+        f"dropped {dropped:,} of these"
+    )
+    evidence = [CulpritEvidence(text, max(own.values(), key=lambda counts: counts.others).origin)]
+    unmapped = [
+        port for port in own if port in device.ports and not leads_to_lossless(device.ports[port].qos)
+    ]
+    expected = max(into, others if len(unmapped) == len(own) and dropped else 0)
+    if expected >= max(_LEAST_FRAMES, out / _OUTSIDE):
+        most = max(known, key=lambda came: came.packets, default=None)
+        if most is not None and most.packets:
+            words = (
+                f"{most.neighbor.name} {most.neighbor.port} sent it {most.packets:,} in the lossless class"
+            )
+            evidence.append(CulpritEvidence(words, most.origin))
+        if unmapped:
+            words = f"its configuration maps no DSCP to a lossless class at {listed(unmapped, most=1)}"
+            evidence.append(CulpritEvidence(words, device.ports[unmapped[0]].origin))
+        yield Culprit(
+            kind="switch",
+            device=device.name,
+            port="",
+            what="a switch that takes RDMA out of its lossless class: its DSCP map is missing, or not applied",
+            confidence="high" if into >= _LEAST_FRAMES else "medium",
+            evidence=tuple(evidence),
+            help=f"bind a DSCP_TO_TC_MAP to all ports of {device.name}; see lossless lint (CLS001, CLS004)",
+        )
+        return
+    gone = into - out
+    hosts = [came for came in known if came.by_nic and _is_as_many(came.packets, gone)]
+    # Of a lossless class nothing is lost, but where a headroom is short; what else is in other queues is seldom lost.
+    whole = len(known) == len(arrived) and not any(True for _ in lossless_drops(device))
+    enough = gone >= max(_LEAST_FRAMES, _MISSING * into) and dropped >= _LOST * gone
+    if whole and enough and others + dropped >= (1 - _AS_MANY) * gone and len(hosts) == 1:
+        (host,) = hosts
+        words = (
+            f"{host.neighbor.name} sent {host.packets:,} in the lossless class, as many as are missing there"
+        )
+        yield _stray(host.neighbor, [CulpritEvidence(words, host.origin), *evidence])
+
+
+def _stray(host: Neighbor, evidence: Sequence[CulpritEvidence]) -> Culprit:
+    return Culprit(
+        kind="host",
+        device=host.name,
+        port=host.port,
+        what="a host that sends RDMA outside of the lossless class: no pause protects it",
+        confidence="medium",
+        evidence=tuple(evidence),
+        help=f"send the DSCP of the lossless class from {host.name} (NCCL_IB_TC, the traffic class of its RDMA device)",
     )

@@ -13,17 +13,21 @@ found stormed count.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
-from lossless.checks.rules.counting import Count, apart, count_of, counted, each
+from lossless.checks.rules.counting import Count, apart, count_of, counted, each, elapsed_s
+from lossless.checks.rules.host_counters.nics import nics
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.checks.rules.counting import ClassSent
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
+    from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.state import PlacedReading
 
 STORMED = "stormed"
@@ -58,6 +62,46 @@ class Neighbor(NamedTuple):
     to_host: bool | None
 
 
+class WrongCable(NamedTuple):
+    """A port at which LLDP hears another neighbor than the declared one, and the place where it does."""
+
+    at: PausedPort
+    declared: Neighbor
+    heard: Neighbor
+    origin: Origin
+
+    @property
+    def shown(self) -> str:
+        """The contradiction in words."""
+        declared, heard = (f"{end.name} {end.port}" for end in (self.declared, self.heard))
+        return f"{self.at.shown} is declared to lead to {declared}, and LLDP hears {heard}"
+
+    @property
+    def ends(self) -> frozenset[tuple[str, str]]:
+        """The ports that it is about: of a host, whose ports have several names, only the device."""
+        ends = ((end.name, "" if end.to_host else end.port) for end in (self.declared, self.heard))
+        return frozenset({(self.at.device.name, self.at.port), *ends})
+
+
+class Arrived(NamedTuple):
+    """Packets of a lossless class that a neighbor sent to a port of a switch between the captures.
+
+    ``by_nic``: by the counters of a host's NIC, not by those of a switch.
+    """
+
+    neighbor: Neighbor
+    packets: int
+    by_nic: bool
+    origin: Origin
+
+
+class Heard(NamedTuple):
+    """Pauses of a priority that a neighbor counts as received."""
+
+    pauses: int
+    origin: Origin
+
+
 class PauseSource(NamedTuple):
     """The source of pauses, and the ports that they paused on the way, the stormed one first.
 
@@ -79,6 +123,19 @@ class PauseWalk:
         self._devices = {device.name: device for device in fabric.devices}
         self._neighbors = _declared_neighbors(fabric)
         self._tiers = _tiers(fabric)
+        self._known = {
+            *self._devices,
+            *(switch.name for switch in fabric.switches),
+            *fabric.hosts,
+            *(neighbor.name for neighbor in self._neighbors.values()),
+        }
+        self._named = self._known.union(
+            port.neighbor[0]
+            for device in fabric.devices
+            for port in device.ports.values()
+            if port.neighbor is not None
+        )
+        self._ports_of: dict[str, frozenset[str]] = {}
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
         """Yield the sources of a port's pauses, each by every port it pauses, and a missing input where the walk stops.
@@ -225,9 +282,110 @@ class PauseWalk:
         return False
 
     def neighbor(self, at: PausedPort) -> Neighbor | None:
-        """Return the neighbor at a port by an intent, else by the configuration, else by LLDP; None without any."""
-        declared = self._neighbors.get((at.device.name, at.port))
-        return declared or _configured_neighbor(at) or self._heard_neighbor(at)
+        """Return the neighbor at a port by an intent, else by the configuration; by LLDP without both, or against them.
+
+        It is None without any.
+        """
+        wrong = self.contradicted(at)
+        if wrong is not None:
+            return wrong[1]
+        return self._declared_neighbor(at) or self._heard_neighbor(at)
+
+    def contradicted(self, at: PausedPort) -> tuple[Neighbor, Neighbor] | None:
+        """Return the declared neighbor at a port and the one that LLDP heard there, if they are two; else None.
+
+        A name that nothing else has proves nothing: configurations may name servers in their own way. The same holds
+        for a port that the other switch does not have.
+        """
+        declared, heard = self._declared_neighbor(at), self._heard_neighbor(at)
+        if declared is None or heard is None:
+            return None
+        if declared.name == heard.name:
+            ports = {declared.port, heard.port}
+            return (declared, heard) if len(ports) > 1 and ports <= self._ports(heard.name) else None
+        is_real = declared.name in self._known or declared.name in self._heard
+        return (declared, heard) if is_real and heard.name in self._named else None
+
+    def wrong_cables(self) -> Sequence[Sequence[WrongCable]]:
+        """Return the ports with another neighbor than declared, those together that share an end."""
+        groups: list[list[WrongCable]] = []
+        for device in self._devices.values():
+            for port in device.ports:
+                at = PausedPort(device, port)
+                wrong = self.contradicted(at)
+                heard = device.state.of(_LLDP_TABLE[0], port=port) or device.state.of(
+                    _LLDP_ROW[0], table="LLDP_ENTRY_TABLE", key=port
+                )
+                if wrong is not None and heard is not None:
+                    own = WrongCable(at, *wrong, heard.origin)
+                    joined = [group for group in groups if any(own.ends & other.ends for other in group)]
+                    groups = [group for group in groups if group not in joined]
+                    groups.append([*(other for group in joined for other in group), own])
+        return groups
+
+    def arrived(
+        self, sent: Mapping[str, Mapping[str, ClassSent]], device: RunningDevice, port: str
+    ) -> Arrived | None:
+        """Return the packets of a lossless class that came to a port, by the counters of its neighbor; None if unknown.
+
+        ``sent`` is what all switches sent by classes. The count is scaled to the time of the port's own device.
+        """
+        neighbor = self.neighbor(PausedPort(device, port))
+        peer = None if neighbor is None else self._devices.get(neighbor.name)
+        if neighbor is None or peer is None or apart(device, peer):
+            return None
+        own_s, peer_s = elapsed_s(device), elapsed_s(peer)
+        scale = own_s / peer_s if own_s and peer_s else 1
+        there = sent[peer.name].get(neighbor.port)
+        if there is not None:
+            return Arrived(neighbor, int(there.lossless * scale), False, there.origin)
+        own = nics(peer)
+        nic = next((nic for nic in own if nic.name == neighbor.port), own[0] if len(own) == 1 else None)
+        counts = {} if nic is None or nic.whole is None else nic.parts("priority_tx_packets", "priority")
+        lossless = device.lossless[port].priorities if port in device.lossless else ()
+        inside = [counts[number] for number in lossless if number in counts]
+        if not inside:
+            return None
+        return Arrived(
+            neighbor, int(sum(placed.number or 0 for placed in inside) * scale), True, inside[0].origin
+        )
+
+    def heard_pauses(self, neighbor: Neighbor | None, priority: int) -> Sequence[Heard]:
+        """Return the pauses that a captured neighbor received: a switch by its port, a host by all of its NICs."""
+        peer = None if neighbor is None else self._devices.get(neighbor.name)
+        if neighbor is None or peer is None:
+            return ()
+        count = count_of(peer, "pfc_rx", port=neighbor.port, priority=str(priority))
+        if isinstance(count, Count):
+            return [Heard(count.amount, count.placed.origin)]
+        counts = [nic.parts("pfc_rx", "priority").get(priority) for nic in nics(peer)]
+        return [Heard(placed.number or 0, placed.origin) for placed in counts if placed is not None]
+
+    def _declared_neighbor(self, at: PausedPort) -> Neighbor | None:
+        return self._neighbors.get((at.device.name, at.port)) or _configured_neighbor(at)
+
+    def _ports(self, name: str) -> frozenset[str]:
+        """Return the ports of a captured switch that counted pauses; none of a host or an uncaptured device."""
+        if name not in self._ports_of:
+            captured = self._devices.get(name)
+            counted_pauses = () if captured is None else captured.state.named("pfc_rx", "port")
+            self._ports_of[name] = frozenset(placed.part("port") or "" for placed in counted_pauses)
+        return self._ports_of[name]
+
+    @cached_property
+    def _heard(self) -> frozenset[str]:
+        """The names of all devices that LLDP heard."""
+        return frozenset(
+            self._called(placed.reading.value.partition(" ---")[0])
+            for device in self._devices.values()
+            for placed in device.state.every(_LLDP_TABLE[0], _LLDP_ROW[0])
+            if isinstance(placed.reading.value, str)
+        )
+
+    def _called(self, name: str) -> str:
+        """Return the name of a device without its domain, where captures, an intent or configurations name it so."""
+        short = name.partition(".")[0]
+        return short if name not in self._named and short in self._named else name
 
     def _heard_neighbor(self, at: PausedPort) -> Neighbor | None:
         """Return the neighbor that LLDP heard at a port; None without one.
@@ -238,19 +396,16 @@ class PauseWalk:
         state = at.device.state
         shown = [state.value(name, port=at.port) for name in _LLDP_TABLE]
         stored = [state.value(name, table="LLDP_ENTRY_TABLE", key=at.port) for name in _LLDP_ROW]
-        name, *words = shown if isinstance(shown[0], str) else stored
-        # The line below the table of the command ends its last row.
-        ports = [
-            word.partition(" ---")[0] for word in words if isinstance(word, str) and not _MAC.match(word)
-        ]
-        if not isinstance(name, str) or not ports:
-            return None
-        captured = self._devices.get(name)
-        own = (
-            ()
-            if captured is None
-            else {placed.part("port") for placed in captured.state.named("pfc_rx", "port")}
+        # The line below the table of the command ends its last row, in the column in which it ends.
+        name, *words = (
+            word.partition(" ---")[0] if isinstance(word, str) else None
+            for word in (shown if isinstance(shown[0], str) else stored)
         )
+        ports = [word for word in words if word is not None and not _MAC.match(word)]
+        if name is None or not ports:
+            return None
+        name = self._called(name)
+        own = self._ports(name)
         port = next((port for port in ports if port in own), ports[0])
         return Neighbor(name, port, to_host=not own and SWITCH_PORT.match(port) is None)
 

@@ -5,13 +5,13 @@ Subject: running fabric
 
 ## What it does
 From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses: to
-the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, and on from the ports at which that one
-is paused: those that the watchdog found stormed, else all. Traffic from a tier above is followed down only. The walk
-ends at a host, an error where its port is stormed and a warning where that is only paused, or at a switch that sends
-pauses and receives none at its onward ports: a warning. There an egress port at line rate means an incast, which is
-congestion and no fault of a device. A switch on the way without captures, with those of another time, with counters
-since boot alone or of a part of its ports, ends the walk: it is not checked. A storm from a host at the stormed port
-itself is reported by STM001 alone.
+the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, or by LLDP without these or against
+them, and on from the ports at which that one is paused: those that the watchdog found stormed, else all. Traffic from a
+tier above is followed down only. The walk ends at a host, an error where its port is stormed and a warning where that
+is only paused, or at a switch that sends pauses and receives none at its onward ports: a warning. There an egress port
+at line rate means an incast, which is congestion and no fault of a device. A switch on the way without captures, with
+those of another time, with counters since boot alone or of a part of its ports, ends the walk: it is not checked. A
+storm from a host at the stormed port itself is reported by STM001 alone.
 
 ## Why it breaks a lossless fabric
 Every switch between the source and the stormed port is paused, and so are hosts that never send to it. All of them show
