@@ -142,6 +142,7 @@ NOT_SHARED = {
         "interfaces": "names of the host alone",
         "rdma_devices": "names of the host alone",
         "applied_by": "no file of a host says who set it",
+        "links": "of an intent's topology; a host counts its ports against it",
         "rdma_mtu_bytes": "follows from the MTU of the interface",
         "ets": "an intent leaves the shares of mlx5 alone; NIC013 checks those that starve RDMA",
         "out_of_order": "a choice of hosts; compared where an intent states it",

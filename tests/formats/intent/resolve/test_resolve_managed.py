@@ -73,7 +73,8 @@ def test_a_machine_of_which_nothing_is_known_is_not_guessed() -> None:
     assert said_of(f"{azure}machine: Standard_ND96isr_H100_v6\n") == [
         "4:10: machine: it is not known what the network of 'Standard_ND96isr_H100_v6' wants; known are "
         "Standard_ND96asr_v4, Standard_ND96amsr_A100_v4, Standard_ND96isr_H100_v5, Standard_ND96isr_H200_v5, "
-        "Standard_ND96isr_MI300X_v5, Standard_ND128isr_NDR_GB200_v6; leave it out for another one"
+        "Standard_ND96isr_MI300X_v5, Standard_ND128isr_GB300_v6, Standard_ND128isr_NDR_GB200_v6; leave it out for "
+        "another one"
     ]
 
 
