@@ -398,10 +398,10 @@ class _Planting:
                 counts[leaf] = counts[leaf]._replace(**{"stray_in" if stray else "in_packets": sent})
             if self.mapless in pair:
                 # It counts the pauses that it is sent, and its frames are of another class.
-                own = (self.mapless, pair[pair[0] == self.mapless], lane)
-                asked = counts[_far(own)].sent
+                near = (self.mapless, pair[pair[0] == self.mapless], lane)
+                asked = counts[_far(near)].sent
                 paused_us = min(int(asked * _PAUSE_US / 2), int(scale * _MODEL_NS / 1e3))
-                counts[own] = counts[own]._replace(received=asked, paused_us=paused_us)
+                counts[near] = counts[near]._replace(received=asked, paused_us=paused_us)
             # Some pauses come and go on every link, also of a healthy fabric.
             for node, peer in (pair, pair[::-1]):
                 few = self.rng.randrange(200)
@@ -958,10 +958,10 @@ def _show(
         lines.append("          Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes")
         lines.append("--------------  -----  --------------  ---------------  -----------  ------------")
         for key, port in called.items():
-            count = counts[key]
-            lossy = (count.stray_out + count.tcp_out, count.stray_dropped + count.tcp_dropped)
+            own = counts[key]
+            lossy = (own.stray_out + own.tcp_out, own.stray_dropped + own.tcp_dropped)
             for number in range(8):
-                sent, lost = lossy if number == 0 else (count.out_packets, 0) if number == 3 else (0, 0)
+                sent, lost = lossy if number == 0 else (own.out_packets, 0) if number == 3 else (0, 0)
                 lines.append(
                     f"{port:>14}  {f'UC{number}':>5}  {sent:>14}  {sent * 1024:>15}  {lost:>11}  {lost * 1024:>12}"
                 )
