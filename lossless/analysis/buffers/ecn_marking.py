@@ -196,7 +196,8 @@ def queue_limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
     """Return the most bytes that one queue with a buffer profile can hold in an otherwise empty buffer.
 
     None: the profile sets no threshold, two, an impossible one, or not of the kind its pool has, or it is a zero
-    profile. A missing input: the threshold is dynamic, and the size of the pool is unknown.
+    profile. A missing input: the threshold is dynamic, and the size of the pool is unknown. A static threshold counts
+    in full, even beyond the size of its pool.
     """
     if profile.is_zero or (profile.dynamic_th is not None and profile.static_th_bytes is not None):
         return None

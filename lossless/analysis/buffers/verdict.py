@@ -90,7 +90,7 @@ class PfcLoad(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """``above limits`` if any value is above its limit, else ``within limits``."""
+        """The verdict: ``above limits`` if any value is above its limit, else ``within limits``."""
         return "above limits" if self.above else "within limits"
 
 

@@ -362,8 +362,8 @@ class TunedIntent:
     def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:
         """Return the changes that state a setting, and the headroom that was raised.
 
-        Thresholds that all stay as they are need no statement. Alpha that stays as it is everywhere is not stated: it
-        is that of the HWSKU, or stands in the intent already.
+        Thresholds are not stated for the configured setting; beside changed parameters of DCQCN they are. Alpha that
+        stays as it is everywhere is not stated: it is that of the HWSKU, or stands in the intent already.
         """
         own_alpha = bool(setting.by_kind) and all(
             own.dynamic_th == self._now[kind].thresholds.dynamic_th for kind, own in setting.by_kind

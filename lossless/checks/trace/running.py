@@ -2,8 +2,9 @@
 
 The trace is a pure function of a fabric, the findings on it, and captures.
 
-Nothing is checked a second time: the findings are those of rules. One about running state names a switch, its port, or
-a number at the port (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes these.
+Nothing is checked a second time: the findings are those of rules. One of APP, CTR or STM names a switch, its port, or
+a number at the port (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes these;
+findings about captures concern no packet.
 Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses a priority that
 the other does not treat as lossless.
 

@@ -213,7 +213,7 @@ class Deployment(NamedTuple):
     """The way to apply a rendered file on its device: its target path, the commands there, and the effect on traffic.
 
     ``hitless``: no port and no service goes down, and lossless traffic is not harmed; None if unknown.
-    ``why`` is the reason for it. ``ports_stay_up`` is the first half alone, None if ``hitless`` covers it.
+    ``why`` is the reason for it. ``ports_stay_up``: no port goes down; None: so if ``hitless``, else unknown.
     """
 
     target: str

@@ -130,7 +130,9 @@ def edited_document(document: Document, changes: Sequence[ValueChange]) -> Docum
 
 
 def _beside(conf: SubnetFile) -> dict[str, SubnetFile]:
-    """Return the files beside an opensm.conf by name: those of its options, set or default, and ``sharp_am.cfg``.
+    """Return the files beside an opensm.conf by name, ``sharp_am.cfg`` among them.
+
+    Partitions, QoS policy, and GUIDs of roots and of compute nodes are where its options or their defaults name them.
 
     Raises:
         InputError: one of them is a link that leads outside, or cannot be read.

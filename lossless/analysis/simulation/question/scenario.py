@@ -406,8 +406,9 @@ def _called(name: str, alone: str | None) -> tuple[str, ...]:
 def _nics(
     built: SimTopology, routes: EcmpRoutes, question: Question, target: int
 ) -> tuple[int, ...] | MissingInput:
-    """Return the NIC ports that take part, in the order of the fabric; a subset alternates among planes and switches.
+    """Return the NIC ports that take part, in the order of the fabric.
 
+    A subset alternates among planes and switches; with ``whole_leaves`` it has the first and last leaves of each plane.
     A missing input is returned where none other reaches the target.
 
     Switches read from devices without a link between them are fabrics of their own; an intent declares one fabric, or

@@ -223,8 +223,9 @@ class Moment(NamedTuple):
 class Recording(NamedTuple):
     """One recorded run: its question, the times of samples, and the series.
 
-    ``counts`` has how many ``groups`` feed the hottest queue, how many ``links`` carry traffic, how many of them were
-    ``paused``, and how many ``flows`` there are, including those without a series.
+    ``counts`` has how many ``groups`` feed the hottest queue, how many ``links`` carry traffic, counted for each
+    direction and class, how many of them were ``paused``, and how many ``flows`` there are, including those without a
+    series.
     """
 
     title: str

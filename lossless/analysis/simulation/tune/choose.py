@@ -477,7 +477,11 @@ class Chooser:
         return left
 
     def _reversions(self, setting: TrialSetting) -> Iterator[Callable[[TrialSetting], TrialSetting]]:
-        """Yield functions that take parameters back: of DCQCN, all thresholds, each, curves, each at each kind."""
+        """Yield functions that reset parameters to their configured values.
+
+        First each parameter of DCQCN; then all thresholds, each of them, and the curve, on all kinds of ports; then the
+        curve, and each threshold, on each kind.
+        """
         kinds, now = tuple(self._search.now), self._search.now
         groups = [(PARAMETERS, kinds), *(((name,), kinds) for name in PARAMETERS)]
         groups += [(PARAMETERS[1:], kinds), *((PARAMETERS[1:], (kind,)) for kind in kinds)]

@@ -9,8 +9,9 @@ is missing: the port must trust DSCP, PFC must pause the traffic class of the DS
 4096 must fit the port. With an intent the checked ports are those with PFC in it, including ports without any command,
 and a class that only an undeclared priority pauses is reported too. With `--rdma-dscp` they are those with a command
 about PFC or a lossless class, and where no port has one, the switch itself. Other ports carry no RDMA. Where the class
-depends on data outside of the text, it is *not checked*: maps in another file, 802.1p tags, DCBX. Without either, an
-MTU that is too small at a port with PFC is a warning.
+depends on data outside of the text, it is *not checked*: maps in another file, DCBX, and without an intent 802.1p tags;
+with one, a port that trusts these is reported. Without either, an MTU that is too small at a port with PFC is a
+warning.
 
 ## Why it breaks a lossless fabric
 The class is lossless only where a port has all of these commands. Where one is missing at one port, RDMA is dropped

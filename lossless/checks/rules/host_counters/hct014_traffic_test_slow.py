@@ -9,7 +9,8 @@ Compares the results of nccl-tests, rccl-tests and perftest with the rates of th
 collective is at least what a ring gets through the NICs of a host: 96 % of their rates, as the maintainers of NCCL say,
 and of that the pass mark `collective` (0.9). Other algorithms exceed it, on two hosts Tree and NVLSTree by up to
 `2(n-1)/n`: that is no finding. More than any algorithm can is information: the test used other NICs. Of an alltoall
-only the part that leaves the host is expected. Of perftest the rate of the port less headers is expected, twice of it
+only the part that leaves the host is expected, of a sendrecv what one NIC gets, and of `NCCL_ALGO=Tree` on three hosts
+or more `(n-1)/n` of a ring. Of perftest the rate of the port less headers is expected, twice of it
 with `-b`, and of that the mark `perftest` (0.94). Both marks can be set in `lossless.toml`, table `bandwidth`. Without
 the rate of a NIC, and below the mark on a curve that is not flat, it is *not checked*.
 

@@ -7,8 +7,9 @@ Subject: device
 ## What it does
 Where tunnel remapping makes priorities 2 and 6 lossless on some ports of a deployed device, checks its other ports with
 PFC: no DSCP may map there to a class that is lossless on the remapped ports alone. A port towards a server must not
-have PFC for these priorities either; the device at the other end is known from an intent or `DEVICE_NEIGHBOR_METADATA`.
-Ports that have lossless buffers for the class and no PFC are PFC001's.
+have PFC for these priorities either, as remapping adds it (in `pfc_enable`, and not in the mask of the watchdog that it
+has); the device at the other end is known from an intent or `DEVICE_NEIGHBOR_METADATA`. Ports that have lossless
+buffers for the class and no PFC are PFC001's.
 
 ## Why it breaks a lossless fabric
 The two classes exist so that packets which bounce back up never wait for packets that go down. A host that marks its

@@ -256,7 +256,10 @@ def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
 
 
 def _zero(view: View, queue: Queue, profile: BufferProfile) -> _Fault:
-    """Return the fault of a queue with a zero profile: one by name is misplaced, another has the wrong threshold."""
+    """Return the fault of a queue with a zero profile.
+
+    A row of a file that is not called zero has a wrong threshold or an empty pool; any other profile is misplaced.
+    """
     problem = f"queue {queue.number} has {profile.name}, which holds nothing"
     row = row_of(profile)
     if row is not None and not view.fabric.declared and "zero" not in profile.name:

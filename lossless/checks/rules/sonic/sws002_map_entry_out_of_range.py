@@ -63,7 +63,10 @@ _BEYOND = frozenset(map(str, range(8, 16)))
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map and number that does not exist, and per TC from 8 to 15 without a queue."""
+    """Yield a violation per map and number that does not exist, and per TC from 8 to 15 of a DSCP map without a queue.
+
+    Where no row of TC_TO_QUEUE_MAP takes a TC to a queue, a missing input is yielded instead of the latter.
+    """
     entries_by_number: dict[tuple[str, str, int, bool], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:

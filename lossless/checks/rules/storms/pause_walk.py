@@ -365,7 +365,7 @@ class PauseWalk:
         return self._neighbors.get((at.device.name, at.port)) or _configured_neighbor(at)
 
     def _ports(self, name: str) -> frozenset[str]:
-        """Return the ports of a captured switch that counted pauses; none of a host or an uncaptured device."""
+        """Return the ports of a captured switch that counted pauses; none of a host, or of a device without a capture."""
         if name not in self._ports_of:
             captured = self._devices.get(name)
             counted_pauses = () if captured is None else captured.state.named("pfc_rx", "port")
@@ -411,7 +411,7 @@ class PauseWalk:
 
 
 def leading_back(start: PausedPort) -> MissingInput:
-    """Return the missing input for pauses that have no source, because they lead back to their port."""
+    """Return the missing input for pauses of a port without a source: they lead around a cycle, or back to it."""
     return MissingInput(f"the pauses that storm {start.shown} lead back to it, as in a PFC deadlock")
 
 

@@ -8,8 +8,8 @@ Where an intent states a `cluster`, compares it with the hosts of the topology: 
 the hosts; the bandwidth per GPU with the host links' bandwidth for each; the RDMA NICs of a host with its links, of
 which each needs at least one and all equally many; the NVLink or UALink domain with the GPUs of a host, of which a
 domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
-generation. With `rails`, hosts that share a leaf must reach the same leaves, and more than one where the fabric has
-more. In an InfiniBand subnet its compute hosts are compared, and the ports of their HCAs. On a cloud it is what the
+generation. With several `rails`, hosts that share a leaf must reach the same leaves, and more than one where the fabric
+has more. In an InfiniBand subnet its compute hosts are compared, and the ports of their HCAs. On a cloud it is what the
 provider publishes of the `machine`: GPUs, NICs for them and their rate, generation and domain of NVLink. Facts that the
 `cluster` does not state are not checked.
 

@@ -92,9 +92,10 @@ def static_queue(row: ConfigRow) -> int | None:
 
 
 def queue_on(row: ConfigRow, qos: PortQos) -> int | None:
-    """Return the queue of trimmed packets on a port, None where it is not set or not from 0 to 7.
+    """Return the queue of trimmed packets on a port, None where it is not set, not from 0 to 7, or not known.
 
-    With ``dynamic`` it follows from a DSCP of one number, by the maps of the port (SAI inc/saiswitch.h @91e6b86).
+    With ``dynamic`` it follows from a DSCP of one number, by the maps of the port (SAI inc/saiswitch.h @91e6b86). With
+    ``from-tc``, or without a readable map, it is not known.
     """
     number = static_queue(row)
     dscp = whole_number(row.fields.get("dscp_value", ""))

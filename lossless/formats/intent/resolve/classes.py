@@ -296,7 +296,10 @@ def _curve(ecn: CurveIntent) -> Curve:
 
 
 def _wred_name(loaded: LoadedIntent, class_name: str, place: ClassPlace, own_speed: int | None) -> str:
-    """Return the name of a WRED profile: the common one where a switch has one curve, else by class and own speed."""
+    """Return the name of a WRED profile: the common one, or by class and own speed.
+
+    It is the common one where the intent has one curve for the switch, at all speeds that any class names.
+    """
     curves = {
         next(statements(policy, place._replace(speed_bps=speed_bps)), (None, ()))[0]
         for cls in loaded.intent.classes.values()

@@ -95,7 +95,10 @@ def _smaller_frames(reader: NxosSwitch, no_drop: NoDrop) -> Iterator[RefusedSett
 
 
 def default_mtus(reader: NxosSwitch) -> Iterator[str]:
-    """Yield a text for each no-drop class with the largest MTU of all classes where that is 4,096 B at most."""
+    """Yield a note on each no-drop class with the largest MTU of all classes where that is 4,096 B at most.
+
+    The platform decides what such an MTU does.
+    """
     mtus = _mtus(reader)
     for no_drop in reader.no_drop.values():
         if mtus[no_drop.name] == max(mtus.values()) <= _LARGEST_ROCE_BYTES:

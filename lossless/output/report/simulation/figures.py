@@ -252,7 +252,10 @@ _NO_PAUSE = 0.005
 
 
 def front(tuned: Tuned) -> Figure:
-    """Return the figure of safe settings by JCT Ratio and queueing delay: Pareto front, chosen setting, presets."""
+    """Return the figure of safe settings by JCT Ratio and queueing delay.
+
+    It has the Pareto front of those in which PFC is silent, the chosen setting, and the presets, safe or not.
+    """
     figure = Figure(
         figsize=(_TUNE_WIDTH_IN, _FRONT_IN), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.05)
     )
