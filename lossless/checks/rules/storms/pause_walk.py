@@ -365,7 +365,7 @@ class PauseWalk:
         return self._neighbors.get((at.device.name, at.port)) or _configured_neighbor(at)
 
     def _ports(self, name: str) -> frozenset[str]:
-        """Return the ports of a captured switch that counted pauses; none of a host, or of a device without a capture."""
+        """Return the ports of a captured switch that counted pauses; none of a host or without a capture."""
         if name not in self._ports_of:
             captured = self._devices.get(name)
             counted_pauses = () if captured is None else captured.state.named("pfc_rx", "port")
