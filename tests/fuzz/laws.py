@@ -366,7 +366,7 @@ def _unparsed(folder: Path) -> str | None:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and (reason := unparsed(path)):
             return f"{path.relative_to(folder)}: {reason}"
-        if path.name.endswith((".rules", ".rules.yml")):
+        if path.name.endswith((".rules", ".rules.yml")) and "prometheus" in path.parts:
             rules.append(str(path))
     promtool = shutil.which("promtool")
     if rules and promtool:

@@ -35,7 +35,7 @@ qos:
     storage: {sl: 3, vl: 1, low: 32}
   high_limit: 255
 partitions:
-  Default: {pkey: 0x7fff, members: {full: "@management", limited: ALL}}
+  Default: {pkey: 0x7fff, members: {full: ALL, limited: "@storage"}}
   storage: {pkey: 0x0002, level: storage, rate: HDR, mtu: 4096, members: {full: "@storage", limited: "host[1-4]"}}
 sharp: {manager: sm1, trees: 4, exclude: "@storage", settings: {max_trees_to_build: 126}}
 jobs: {level: compute, partition: storage, environment: {NCCL_IB_PKEY: 1}}

@@ -7,7 +7,7 @@ Subject: subnet
 Looks for partitions whose members all are limited, which is the default membership. Where the hosts are known, it also
 looks for compute hosts that are limited members of every partition that other compute hosts are in, and warns of
 storage hosts with a partition of their own that share none with a compute host in which one of the two is a full
-member.
+member. Where UFM manages the subnet this is *not checked*: it makes partitions for jobs that no file has.
 
 ## Why it breaks a lossless fabric
 A packet is taken where one of the two ends is a full member. Between two limited ones it is dropped at the port,
@@ -58,7 +58,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     FULL_MEMBER,
     base_of,
@@ -89,7 +89,10 @@ def check(subnet: Subnet) -> Results:
     yield from found
     # The host ports outside of the partition that jobs are to use are those of IB043.
     if not found and wanted_key(subnet) is None:
-        yield from _unreachable(subnet)
+        if subnet.manager == "ufm" and partitions(subnet):
+            yield MissingInput("the partitions that UFM has beside those of the intent")
+        else:
+            yield from _unreachable(subnet)
 
 
 def _all_limited(subnet: Subnet) -> Iterator[Violation]:
