@@ -65,6 +65,7 @@ def test_most_changes_pass_validation_with_another_value_behind_it(reference: Pa
     assert any("not: " in line for line in figures.report())
 
 
+@pytest.mark.tools("fuzz")
 def test_a_seed_draws_the_same_trials_again(reference: Path) -> None:
     assert reference.is_dir(), "seeds are of the corpus too"
     one, other = ([*itertools.islice(stock().draws(Random(3)), 50)] for _ in range(2))
@@ -144,6 +145,7 @@ def test_another_output_or_file_breaks_the_law_of_the_same_twice() -> None:
     assert LAWS["twice"](trial, outcome._replace(files={**outcome.files, "a": b""})) is not None
 
 
+@pytest.mark.tools("fuzz")
 def test_a_fabric_that_differs_by_more_than_a_name_breaks_the_law_of_names() -> None:
     named = beside()["leaf-spine.yaml"].replace("fabric: base", "fabric: NAME")
     texts = {"fabric.yaml": named.replace("NAME", "odd-one"), "plain.yaml": named.replace("NAME", PLAIN)}

@@ -31,6 +31,7 @@ def oversubscribed(uplinks: str, hosts: int, ratio: float) -> Patch:
     return {"hardware": hardware, "topology": {"leaf_spine": shape}}
 
 
+@pytest.mark.tools("runs")
 def test_a_fabric_can_be_lossless_and_have_pfc_carry_its_load() -> None:
     found = asked(declared(oversubscribed("1 x 50G", 28, 28)))
     load = load_of(found)
@@ -70,6 +71,7 @@ def test_where_nothing_slows_senders_down_it_is_not_evaluated(view: View) -> Non
     assert load == MissingInput("no congestion control runs: PFC carries what load there is")
 
 
+@pytest.mark.tools("runs")
 def test_the_longest_pause_is_held_against_what_one_pause_frame_can_ask_for() -> None:
     """65,535 quanta of 512 bit times: 83.9 us at 400G, 335.5 us at 100G."""
     fast, slow = asked(example()), asked(declared(oversubscribed("1 x 50G", 28, 28)))

@@ -65,6 +65,8 @@ NOT_POLLED = {"su-pgdrop-broken": {"priority_group_dropped_packets_total"}}
 OF_THE_SWITCH = {
     *("info", "database_up", "scrape_duration_seconds", "polling_enabled", "polling_interval_seconds"),
 }
+CHANGES = "interface_status_changes_total"
+"""The metric of a field that verify does not read."""
 DROPS = {"pfcwd_rx_drop": "received", "pfcwd_tx_drop": "sent"}
 STORMS = {"stormed": 1.0, "operational": 0.0}
 STATES = {"up": 1.0, "down": 0.0}
@@ -150,6 +152,13 @@ def test_samples_are_what_verify_reads_of_the_same_databases(
     ).devices
     expected = _expected(DeviceState(device.name, device.captures))
     samples = samples_in(text)
+    changes = {
+        dict(labels)["interface"]: samples.pop((name, labels))
+        for name, labels in [*samples]
+        if name == CHANGES
+    }
+    ports = databases_in(folder).get("APPL_DB", {})
+    assert changes == {port: int(ports[f"PORT_TABLE:{port}"]["flap_count"]) for port in changes}
     assert {key: samples[key] for key in samples if key[0] not in OF_THE_SWITCH} == {
         key: expected[key] for key in expected if key[0] not in NOT_POLLED.get(capture, ())
     }

@@ -231,6 +231,7 @@ def of_second(situation: Situation) -> tuple[object, ...]:
     return situation.state["nics"]["eth1"], situation.state["devices"]["rdma1"], tree
 
 
+@pytest.mark.tools("hanging")
 @EVERY
 def test_nothing_is_set_on_a_nic_once_a_tool_has_hung_on_it(tmp_path: Path, family: str) -> None:
     new, text = fresh(tmp_path / "new", family)
