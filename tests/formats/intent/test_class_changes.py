@@ -98,6 +98,12 @@ def test_a_class_without_a_curve_gets_a_whole_one() -> None:
     assert after == spoilt(text, ("ecn: off", "ecn: {min: 1 MiB, max: 2 MiB, probability: 9%}"))
 
 
+def test_half_a_curve_adds_no_ecn_to_a_class_that_states_none() -> None:
+    loaded = load_intent(load_text(spoilt(SHAPE, (f", ecn: {ECN}", "")), "fabric.yaml"))
+    assert loaded.intent.classes["rdma"].ecn is None
+    assert class_changes(loaded, "rdma", {"min": 1 << 20}) == ()
+
+
 @pytest.mark.parametrize(("model", "classes"), [("traditional", {"rdma", "bulk"}), ("dynamic", {"rdma"})])
 def test_classes_that_share_a_profile_state_the_same(model: str, classes: set[str]) -> None:
     two = spoilt(SHAPE, ("  default:", "  bulk: {dscp: 28, priority: 4, lossless: true}\n  default:"))

@@ -128,6 +128,11 @@ class TestValues:
         [
             ({"PORT": {"Ethernet4": {"mtu": 9216}}}, []),
             ({"PORT": {"Ethernet4": {"mtu": "9217"}}}, ["mtu '9217' is not a whole number from 68 to 9,216"]),
+            (
+                {"PORT": {"Ethernet4": {"mtu": "9_100"}}},
+                ["mtu '9_100' is not a whole number from 68 to 9,216"],
+            ),
+            ({"PORT": {"Ethernet4": {"mtu": "٩٠٠٠"}}}, ["mtu '٩٠٠٠' is not a whole number from 68 to 9,216"]),
             ({"PORT": {"Ethernet4": {"mtu": "67"}}}, ["mtu '67' is not a whole number from 68 to 9,216"]),
             ({"PORT": {"Ethernet4": {"mtu": "68"}}}, []),
             ({"PORT": {"Ethernet4": {"mtu": ""}}}, ["mtu '' is not a whole number from 68 to 9,216"]),
