@@ -147,7 +147,7 @@ def total(device: RunningDevice, name: str, priority: str) -> int | None:
 
 
 def lossless_drops(device: RunningDevice) -> Iterator[tuple[Count, int]]:
-    """Yield what lossless groups dropped between the captures, each with the first lossless priority of its port."""
+    """Yield the drops of lossless groups between the captures, each with the first lossless priority of its port."""
     for placed in each(device.state, "dropped_packets", "port", "pg"):
         count, group = counted(device, placed, "port", "pg"), placed.part("pg") or ""
         own = device.lossless.get(placed.part("port") or "")
@@ -157,7 +157,7 @@ def lossless_drops(device: RunningDevice) -> Iterator[tuple[Count, int]]:
 
 
 class ClassSent(NamedTuple):
-    """Packets that a port sent between the captures in lossless queues and in others, and what the others dropped."""
+    """Packets that a port sent between the captures in lossless queues and in others, and the drops of the others."""
 
     lossless: int
     others: int
@@ -166,7 +166,7 @@ class ClassSent(NamedTuple):
 
 
 def sent_by_class(device: RunningDevice) -> Mapping[str, ClassSent]:
-    """Return what each port of a switch sent by classes; empty unless all of its ports in service counted it.
+    """Return the packets that each port of a switch sent, by class; empty unless all ports in service counted them.
 
     A port without a configuration of its own classes is taken to have those of the others.
     """

@@ -183,6 +183,15 @@ def reduces_in_switches(name: str, value: str) -> bool | None:
     return None
 
 
+NO_ALGORITHM = "NCCL finds no other algorithm, and the first all-reduce fails"
+"""The effect of NCCL_ALGO that allows CollNet alone where no switch reduces (NVIDIA/nccl src/enqueue.cc @5067397)."""
+
+
+def effect_without_reductions(name: str) -> str:
+    """Return in words the effect of a variable that requests reductions in switches where no switch makes them."""
+    return NO_ALGORITHM if name == "NCCL_ALGO" else "jobs reduce on the hosts, and send twice the bytes"
+
+
 def _all_reduce_algorithms(text: str) -> frozenset[str] | None:
     """Return the algorithms that NCCL_ALGO allows for an all-reduce; None where it has an unknown one.
 

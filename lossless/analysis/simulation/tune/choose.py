@@ -424,7 +424,7 @@ class Chooser:
         return gains and not shared
 
     def _shared_losses(self, setting: TrialSetting) -> list[str]:
-        """Return in words what a setting loses to the configured one where other queues hold most of the buffer."""
+        """Return the losses to the configured setting where other queues hold most of the buffer, as texts."""
         (before, was), (after, figures) = self._sharing(self._now), self._sharing(setting)
         losses = [str(effect) for effect in effects(was, figures) if effect.loses]
         if BUFFER_VERDICTS.index(after) < BUFFER_VERDICTS.index(before):
@@ -521,7 +521,7 @@ class Chooser:
 def workload_losses(
     before: Mapping[str, Sequence[SeedFigures]], after: Mapping[str, Sequence[SeedFigures]]
 ) -> list[str]:
-    """Return in words what each workload by itself loses from a setting to another; their mean may hide it."""
+    """Return the losses from a setting to another in each workload by itself, as texts; their mean may hide them."""
     return [
         f"{name}: {effect}"
         for name, figures in before.items()

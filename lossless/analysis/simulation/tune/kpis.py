@@ -154,7 +154,7 @@ def seed_figures(cases: Sequence[Case], tried: Tried) -> tuple[SeedFigures, ...]
     """Return the compared figures seed by seed, without those of cases with a dead NIC.
 
     A workload without randomness has the same figures under each seed. A delay below the step of comparison counts as
-    that step: how many times as long a wait of half a microsecond is concerns nobody.
+    that step, so that the ratio of two very short delays is no gain.
     """
     timed = [(case, trials) for case, trials in zip(cases, tried, strict=True) if not case.dead_nic]
     seeds = max((len(trials) for _, trials in timed), default=0)

@@ -249,8 +249,8 @@ def sent_pauses(nic: Nic, priority: str) -> int | None:
 def rdma_inside(nic: Nic, lossless: Collection[int]) -> tuple[int, int] | None:
     """Return the RDMA packets that a NIC sent between the captures, and all packets of the lossless priorities.
 
-    None where a file does not have them, or where the NIC received more outside of these priorities than it sent: what
-    it sent may be answers then, which go out in the class of their requests.
+    None where a file does not have them, or where the NIC received more outside of these priorities than it sent: these
+    may be answers then, which go out in the class of their requests.
     """
     rdma = nic.count("tx_vport_rdma_unicast_packets")
     sent, received = (nic.parts(f"priority_{way}_packets", "priority") for way in ("tx", "rx"))

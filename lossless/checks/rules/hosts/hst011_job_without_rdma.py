@@ -50,7 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.model.fabric.hosts import departure, reduces_in_switches
+from lossless.model.fabric.hosts import departure, effect_without_reductions, reduces_in_switches
 
 if TYPE_CHECKING:
     from lossless.model.fabric.hosts import Variable
@@ -79,9 +79,7 @@ def _reductions(variable: Variable, hosts: tuple[str, ...]) -> Violation:
     return Violation(
         origin=variable.origin,
         message=f"{variable.name}={variable.value} requests reductions in switches, which Ethernet does not have",
-        note="NCCL finds no other algorithm, and the first all-reduce fails"
-        if variable.name == "NCCL_ALGO"
-        else "jobs reduce on the hosts, and send twice the bytes",
+        note=effect_without_reductions(variable.name),
         help="take it out",
         elements=hosts,
         data={"variable": variable.name, "stated": variable.value},

@@ -134,7 +134,7 @@ def _behind(switch: str, master_host: ManagerHost, others: list[ManagerHost]) ->
     return Violation(
         origin=others[0].origin,
         message=f"all managers are attached to {switch}: none is left when it fails",
-        note="the rest of the subnet keeps its routes, which nobody changes any more",
+        note="the rest of the subnet keeps its routes, and no manager changes them when a link fails",
         help="attach the standby to another switch",
         elements=(switch,),
         data={"switch": switch},

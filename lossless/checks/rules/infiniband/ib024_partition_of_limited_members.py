@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per P_Key whose members are several and all limited, else for hosts that reach nobody.
+    """Yield a violation per P_Key whose several members are all limited, else for hosts that reach no other one.
 
     The default partition counts only where it is alone.
     """

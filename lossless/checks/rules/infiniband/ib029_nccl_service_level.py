@@ -60,12 +60,12 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation per variable that names another service level than jobs are to use, or one of nobody."""
+    """Yield a violation per variable with another service level than jobs are to use, or an undeclared one."""
     if subnet.job is None:
         return
     job_level = _level_of(subnet, subnet.job)
     if job_level is None:
-        yield from _of_nobody(subnet, subnet.job)
+        yield from _undeclared(subnet, subnet.job)
         return
     sl, name, origin = job_level
     for setting in subnet.job.environment:
@@ -79,7 +79,7 @@ def check(subnet: Subnet) -> Results:
             )
 
 
-def _of_nobody(subnet: Subnet, job: Job) -> Iterator[Violation]:
+def _undeclared(subnet: Subnet, job: Job) -> Iterator[Violation]:
     """Yield a violation for each requested service level, not 0, that no level or partition has.
 
     Where the routing engine chooses the service level of a path, IB046 reports the variable.

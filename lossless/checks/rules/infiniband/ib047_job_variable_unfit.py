@@ -89,7 +89,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import joined
-from lossless.model.fabric.hosts import VARIABLE_RANGES, departure, reduces_in_switches
+from lossless.model.fabric.hosts import NO_ALGORITHM, VARIABLE_RANGES, departure, reduces_in_switches
 from lossless.model.fabric.infiniband.subnet import c_number
 
 if TYPE_CHECKING:
@@ -192,19 +192,21 @@ def _sharp(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
     if wanted == on:
         if setting.key == "NCCL_ALGO" and wanted and not _stated(subnet, "NCCL_COLLNET_ENABLE"):
             yield _contradicts(
-                setting, place, "allows CollNet alone, which is off without NCCL_COLLNET_ENABLE=1", _FAILS
+                setting,
+                place,
+                "allows CollNet alone, which is off without NCCL_COLLNET_ENABLE=1",
+                NO_ALGORITHM,
             )
         return
     if not wanted:
         problem, note = "keeps jobs from the reductions in switches that are declared", ""
     else:
         problem = f"requests reductions in switches, and {'SHARP is off' if subnet.sharp else _NO_MANAGER}"
-        note = _FAILS if setting.key == "NCCL_ALGO" else ""
+        note = NO_ALGORITHM if setting.key == "NCCL_ALGO" else ""
     yield _contradicts(setting, place, problem, note)
 
 
 _NO_MANAGER = "no aggregation manager is declared"
-_FAILS = "NCCL finds no other algorithm, and the first all-reduce fails"
 
 
 def _sharp_of(subnet: Subnet) -> tuple[bool, RelatedPlace]:

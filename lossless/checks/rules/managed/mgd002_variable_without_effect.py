@@ -74,7 +74,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.model.fabric.hosts import VARIABLE_RANGES, reduces_in_switches, variable_number
+from lossless.model.fabric.hosts import (
+    VARIABLE_RANGES,
+    effect_without_reductions,
+    reduces_in_switches,
+    variable_number,
+)
 from lossless.model.hardware.clouds import EFA, TCPX, TCPXO
 
 if TYPE_CHECKING:
@@ -117,9 +122,7 @@ def _reductions(variable: Variable, network: CloudNetwork) -> Violation:
     return Violation(
         origin=variable.origin,
         message=f"{variable.name}={variable.value} requests reductions in switches, which {network.name} does not have",
-        note="NCCL finds no other algorithm, and the first all-reduce fails"
-        if variable.name == "NCCL_ALGO"
-        else "jobs reduce on the hosts, and send twice the bytes",
+        note=effect_without_reductions(variable.name),
         help="take it out",
         data={"variable": variable.name, "network": network.name},
     )

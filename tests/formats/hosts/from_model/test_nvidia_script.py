@@ -220,7 +220,8 @@ def test_a_port_that_the_intent_has_a_link_for_and_the_host_has_not_is_reported(
     few = fake.run(script(host(links=4)), *mode)
     assert few.returncode == 1
     assert few.stderr == (
-        "lossless-roce: mlx5_core has 2 of 4 ports, one for each link of this host in the intent: eth0 eth1\n"
+        "lossless-roce: the intent has 4 links of this host, and mlx5_core has 2 ports: eth0 eth1; "
+        "a NIC or a port is missing\n"
     )
     # More links than interfaces, of a NIC that has one for several.
     assert fake.run(script(host(links=4, interfaces=("eth0", "eth1"))), *mode).returncode == 0

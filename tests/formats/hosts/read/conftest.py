@@ -23,7 +23,7 @@ def sound_snapshot(tmp_path_factory: pytest.TempPathFactory) -> str:
     # A snapshot of one NIC of the two that the intent has links for.
     done = fake.run((rendered / "lossless-roce.sh").read_text())
     assert [line.partition(",")[0] for line in done.stderr.splitlines()] == [
-        "lossless-roce: mlx5_core has 1 of 2 ports"
+        "lossless-roce: the intent has 2 links of this host"
     ]
     text = collect(fake, etc=rendered).stdout
     return text.replace("# host node1", "# host host1")

@@ -1,7 +1,7 @@
 """The alerts of an operator's scenarios on a whole fabric, as docs/guides/telemetry.md lists them.
 
-Each scenario changes some series of a fabric that is healthy under load; promtool says which alerts fire in half an
-hour. What Alertmanager holds back is told apart from what it sends.
+Each scenario changes some series of a fabric that is healthy under load; promtool says which alerts fire within 16 to
+25 minutes. Those that Alertmanager inhibits stand apart from those that it sends.
 """
 
 from __future__ import annotations
@@ -353,14 +353,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rows() -> dict[str, tuple[set[str], set[str]]]:
-    """Return the rows of the guide's table by their scenario: the alerts that are told, and those held back."""
+    """Return the rows of the guide's table by their scenario: the alerts that are sent, and those inhibited."""
     _, _, text = GUIDE.read_text(encoding="utf-8").partition(
-        "| scenario | told | held back |\n|---|---|---|\n"
+        "| scenario | sent | inhibited |\n|---|---|---|\n"
     )
     lines = re.findall(r"\| ([^|]+) \| ([^|]*) \| ([^|]*) \|\n", text.partition("\n\n")[0] + "\n")
     return {
-        scenario: (set(re.findall(r"`(\w+)`", told)), set(re.findall(r"`(\w+)`", held)))
-        for scenario, told, held in lines
+        scenario: (set(re.findall(r"`(\w+)`", sent)), set(re.findall(r"`(\w+)`", inhibited)))
+        for scenario, sent, inhibited in lines
     }
 
 
@@ -372,11 +372,11 @@ def test_the_guide_has_every_scenario() -> None:
 def test_a_scenario_has_the_alerts_that_the_guide_names(folder: Path, scenario: str) -> None:
     samples = SAMPLES if any(word in scenario for word in SLOW) else SOON
     fired = alerts_of(folder, dict(healthy()) | SCENARIOS[scenario](), samples)
-    held = fired & held_back(folder, fired)
-    assert (fired - held, held) == rows()[scenario]
+    inhibited = fired & inhibited_by(folder, fired)
+    assert (fired - inhibited, inhibited) == rows()[scenario]
 
 
-def held_back(folder: Path, fired: set[str]) -> set[str]:
+def inhibited_by(folder: Path, fired: set[str]) -> set[str]:
     """Return the alerts that Alertmanager sends no more while these fire, on the same device."""
     routes = read((folder.parent / "alertmanager" / "alertmanager.yml").read_text(encoding="utf-8"))
     names = re.compile(r"\w*Lossless\w+")
