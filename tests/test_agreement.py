@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from lossless.api import diff, lint, render, trace
 from lossless.ground.basics.errors import LosslessError
@@ -97,7 +97,6 @@ def wrong_rows(report: Report) -> set[tuple[str, tuple[str | int, ...]]]:
     }
 
 
-@settings(max_examples=60)
 @given(intents())
 def test_render_refuses_what_lint_calls_an_error_and_nothing_else(data: Data) -> None:
     with files(data) as at:
@@ -107,7 +106,6 @@ def test_render_refuses_what_lint_calls_an_error_and_nothing_else(data: Data) ->
             assert bool(result.files) == (not wrong), (wrong, errors(result.report))
 
 
-@settings(max_examples=40)
 @given(intents(renderable=True))
 def test_what_is_rendered_lints_and_compares_as_the_intent_does(data: Data) -> None:
     with rendered(data) as at:
@@ -122,7 +120,6 @@ def test_what_is_rendered_lints_and_compares_as_the_intent_does(data: Data) -> N
             assert (drift.rows, drift.problems, drift.patch) == ((), (), ())
 
 
-@settings(max_examples=40)
 @given(intents(renderable=True), st.data())
 def test_a_changed_switch_is_as_wrong_beside_its_neighbors_and_its_intent_as_alone(
     data: Data, choice: st.DataObject
@@ -135,7 +132,6 @@ def test_a_changed_switch_is_as_wrong_beside_its_neighbors_and_its_intent_as_alo
         assert wrong_rows(alone) <= wrong_rows(beside), change
 
 
-@settings(max_examples=40)
 @given(intents(renderable=True), st.data())
 def test_a_changed_base_is_as_wrong_beside_its_intent_and_what_is_rendered_on_it_as_alone(
     data: Data, choice: st.DataObject
@@ -148,7 +144,6 @@ def test_a_changed_base_is_as_wrong_beside_its_intent_and_what_is_rendered_on_it
             assert alone <= wrong_rows(lint([at.intent, at.base, at.tree])), change
 
 
-@settings(max_examples=40)
 @given(intents(renderable=True), st.data())
 def test_a_path_that_a_change_breaks_is_an_error_of_lint(data: Data, choice: st.DataObject) -> None:
     with rendered(data) as at:

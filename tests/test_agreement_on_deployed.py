@@ -98,7 +98,7 @@ def test_an_uplink_that_lost_its_group_breaks_the_path_from_it_and_not_the_path_
 def test_two_losses_at_once_make_lint_and_trace_disagree_no_more_than_one(tmp_path: Path) -> None:
     """Half of the pairs of rows that a port loses: what the other would have made good is missing too."""
     lost = [row for row in rows(LEAF) if row[0] not in ("PORT", "FLEX_COUNTER_TABLE")]
-    for first, second in some([*itertools.combinations(lost, 2)], 8, "pairs"):
+    for first, second in some([*itertools.combinations(lost, 2)], 16, "pairs"):
         data = merge(LEAF, {first[0]: {first[1]: None}})
         path = written(merge(data, {second[0]: {second[1]: None}}), tmp_path)
         report = lint([path], NAMED)
@@ -258,7 +258,7 @@ def test_removing_another_row_never_takes_an_error_from_a_port(fault: str, tmp_p
 
 @pytest.mark.tools("records")
 def test_no_record_makes_lint_and_trace_disagree(reference: Path, tmp_path: Path) -> None:
-    for record, dscp in records(reference):
+    for record, dscp in some([*records(reference)], 3, "paths"):
         if record["name"] in UNKNOWN:
             continue
         path, options = written(record["input"], tmp_path), Options(rdma_dscps=(dscp,))
@@ -274,9 +274,9 @@ def test_no_record_makes_lint_and_trace_disagree(reference: Path, tmp_path: Path
 @pytest.mark.tools("records")
 def test_no_record_is_unsafe_where_lint_has_nothing_of_the_buffers(reference: Path, tmp_path: Path) -> None:
     lossy = 0
-    for record, dscp in records(reference):
+    for record, dscp in some([*records(reference)], 2, "buffers"):
         path, options = written(record["input"], tmp_path), Options(rdma_dscps=(dscp,))
         reasons = unsafe(path, options)
         lossy += bool(reasons)
         assert not reasons or is_of_buffers(lint([path], options)), (record["name"], reasons)
-    assert lossy > 30
+    assert lossy > 15

@@ -52,7 +52,7 @@ KINDS = [
 ]
 """One page of every kind at least: axe-core is run on these, and on all pages by ``make audit``."""
 AUDIT_ALL = "LOSSLESS_AUDIT_ALL" in os.environ
-ONE_OF = 3
+ONE_OF = 10
 """So many of the further pages are not opened but one, except by ``make audit`` and ``make cases``."""
 VIEWS = [(400, "light"), (400, "dark"), (1280, "light"), (1280, "dark")]
 pytestmark = [pytest.mark.tools("zensical"), pytest.mark.xdist_group("site")]

@@ -14,7 +14,7 @@ from benchmarks.packet_cases import Case, network, path, read
 from benchmarks.packet_sim import MEASURED, SEEDS, measure, median, quantile, summary, verdict
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.tools("records")
+pytestmark = [pytest.mark.tools("records"), pytest.mark.xdist_group("packet model")]
 
 SCRIPT = ROOT / "benchmarks" / "packet_sim.py"
 FILES = ("designed.json", "random.json")

@@ -10,7 +10,7 @@ from benchmarks.spray_cases import Case, read
 from benchmarks.spray_sim import measure
 from benchmarks.spray_summary import summary
 
-pytestmark = pytest.mark.tools("records")
+pytestmark = [pytest.mark.tools("records"), pytest.mark.xdist_group("spraying")]
 
 if TYPE_CHECKING:
     from pathlib import Path

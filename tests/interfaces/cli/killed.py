@@ -1,10 +1,11 @@
 """What a command leaves where it is killed at one of its writing system calls, and what its next start makes of that.
 
-    python -P tests/interfaces/cli/killed.py FOLDER ARGUMENTS...
+    python -P tests/interfaces/cli/killed.py FOLDER ONE_OF ARGUMENTS...
 
 prints as JSON how many calls there are, and what of the folder was not whole after a kill or after the next start. The
 command runs once: a copy of the folder as it is before a call, or in the middle of a write, is what a kill there would
-leave. Copies that are equal are tried once. Runs are forks, as each would otherwise start an interpreter.
+leave. Copies that are equal are tried once, and of those one of ONE_OF. Runs are forks, as each would otherwise start
+an interpreter.
 """
 
 from __future__ import annotations
@@ -148,8 +149,8 @@ class Copies:
         self._last = now
 
 
-def problems(folder: Path, arguments: list[str]) -> tuple[int, list[str]]:
-    """Return the number of calls that a command may be killed at, and what was then found."""
+def problems(folder: Path, one_of: int, arguments: list[str]) -> tuple[int, list[str]]:
+    """Return the number of calls that a command may be killed at, and what was found of those that are tried."""
     work, copies = folder.with_name("work"), folder.with_name("copies")
 
     def fresh() -> Path:
@@ -163,7 +164,7 @@ def problems(folder: Path, arguments: list[str]) -> tuple[int, list[str]]:
     code = run(work, arguments, Copies(work, copies).take)
     after = tree(work)
     found: list[str] = []
-    for copy in sorted(copies.glob("[0-9]*")):
+    for copy in sorted(copies.glob("[0-9]*"))[::one_of]:
         shutil.rmtree(work)
         copy.rename(work)
         found += (f"call {copy.name}: {path} is torn" for path in torn(tree(work), before, after))
@@ -181,4 +182,4 @@ def problems(folder: Path, arguments: list[str]) -> tuple[int, list[str]]:
 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
-    print(json.dumps(problems(Path(sys.argv[1]), sys.argv[2:])))
+    print(json.dumps(problems(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3:])))
