@@ -70,7 +70,7 @@ durations: ready
 instructions: $(VENV)/run.stamp
 	$(BIN)/python tools/instructions.py
 
-check: format lint generated phrases prose types
+check: types format lint generated phrases prose
 
 format: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
@@ -190,13 +190,13 @@ $(VENV)/python.stamp:
 $(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m compileall -q lossless
+	$(BIN)/python -m compileall -q -j 0 lossless
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/python.stamp requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	$(BIN)/python -m compileall -q lossless
+	$(BIN)/python -m compileall -q -j 0 lossless
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/python.stamp requirements/docs.txt pyproject.toml

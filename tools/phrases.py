@@ -24,7 +24,7 @@ _BETWEEN = r"[\s#*]+"
 
 
 class Phrase(NamedTuple):
-    """A retired phrase: a pattern, what is written instead, and the globs of paths where it is permitted."""
+    """A retired phrase: a pattern in lower case, what is written instead, and the globs of permitted paths."""
 
     pattern: re.Pattern[str]
     write: str
@@ -48,7 +48,7 @@ def phrases(text: str) -> list[Phrase]:
     """
     return [
         Phrase(
-            re.compile(each["pattern"].replace(" ", _BETWEEN), re.IGNORECASE),
+            re.compile(each["pattern"].replace(" ", _BETWEEN)),
             each["write"],
             tuple(each.get("permitted", ())),
         )
@@ -58,12 +58,18 @@ def phrases(text: str) -> list[Phrase]:
 
 def uses(file: str, text: str, retired: Iterable[Phrase]) -> Iterator[Use]:
     """Yield the uses of retired phrases in one text, also where a line break divides a phrase."""
-    plain = text.replace("_", " ")
+    plain = _plain(text)
     for phrase in retired:
         if any(fnmatchcase(file, glob) for glob in phrase.permitted):
             continue
         for use in phrase.pattern.finditer(plain):
-            yield Use(file, 1 + text.count("\n", 0, use.start()), use[0], phrase.write)
+            shown = text[use.start() : use.end()].replace("_", " ")
+            yield Use(file, 1 + text.count("\n", 0, use.start()), shown, phrase.write)
+
+
+def _plain(text: str) -> str:
+    """Return a text as patterns match it: a search that ignores case takes ten times as long."""
+    return text.lower().replace("_", " ")
 
 
 def tracked() -> list[str]:
@@ -77,12 +83,13 @@ def tracked() -> list[str]:
 def main(arguments: list[str]) -> int:
     """Print every use of a retired phrase; 1 if there is one."""
     retired, count = phrases((ROOT / LIST).read_text(encoding="utf-8")), 0
+    any_of_them = re.compile("|".join(phrase.pattern.pattern for phrase in retired))
     for file in arguments or tracked():
         try:
             text = (ROOT / file).read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
-        for use in uses(file, text, retired):
+        for use in uses(file, text, retired) if any_of_them.search(_plain(text)) else ():
             print(f"{use.file}:{use.line}: {use.text!r}: write {use.write}")
             count += 1
     return 1 if count else 0
