@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import DeviceResult
 from lossless.checks.lint.run import Report, gathered, run
-from lossless.checks.rules.hosts.rdma_shown import shows_rdma
+from lossless.checks.rules.classification.host_markings import shows_rdma
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost, SwitchConfiguration
 from lossless.formats.inputs.switches import (
@@ -54,11 +54,11 @@ def check_hosts(
     hosts, others = ports_on_fabric(with_known_names({*declaring, *neighbors}, read.hosts), declaring)
     summaries = tuple(_summaries(hosts, declaring, switches))
     views = _views(hosts, declaring, fabrics, DeployedDevices((*switches, *summaries)))
-    outdated = (UncheckedRule("", why) for why in read.outdated)
+    notes = (UncheckedRule("", why) for why in read.notes)
     elsewhere = (UncheckedRule("", _OTHER_PORT, others),) if others else ()
     report = gathered(
         [
-            Report(errors=read.problems, not_checked=(*elsewhere, *outdated)),
+            Report(errors=read.problems, not_checked=(*elsewhere, *notes)),
             *(run(view, rules_for("hosts"), "intent") for view in views),
             *(run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)),
             run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"),

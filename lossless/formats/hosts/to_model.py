@@ -68,28 +68,31 @@ class InterfaceFact(NamedTuple):
 class Hosts(NamedTuple):
     """The interfaces of all hosts by their settings, and the contradictions between facts of one host.
 
-    ``outdated`` are values in a transcript that a later output of the same command changes.
+    ``notes`` are values in a transcript that a later output of the same command changes, and values of jobs that
+    another place sets.
     """
 
     hosts: tuple[HostInterfaces, ...]
     problems: tuple[Problem, ...]
-    outdated: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
     """Return the hosts in files of facts, by name; hosts with identical interfaces and settings share their QoS."""
-    by_host: dict[str, list[Facts]] = {}
+    by_host: dict[tuple[str, str], list[Facts]] = {}
+    notes: dict[str, None] = {}
     for facts in files:
-        by_host.setdefault(facts.host, []).append(facts)
+        # Jobs of several files may have one name.
+        by_host.setdefault((facts.host, facts.document.file if facts.is_job else ""), []).append(facts)
+        notes |= dict.fromkeys(facts.notes)
     hosts: list[HostInterfaces] = []
     problems: list[Problem] = []
-    outdated: dict[str, None] = {}
     shared: dict[Any, HostQos] = {}
-    for name, of_host in sorted(by_host.items()):
-        for interface in _interfaces(name, of_host, nics, problems, outdated):
+    for (name, _), of_host in sorted(by_host.items()):
+        for interface in _interfaces(name, of_host, nics, problems, notes):
             meaning = _meaning(interface.qos)
             hosts.append(interface._replace(qos=shared.setdefault(meaning, interface.qos)))
-    return Hosts(tuple(hosts), tuple(problems), tuple(outdated))
+    return Hosts(tuple(hosts), tuple(problems), tuple(notes))
 
 
 def _interfaces(
@@ -97,7 +100,7 @@ def _interfaces(
     files: Sequence[Facts],
     nics: Sequence[NicProfile],
     problems: list[Problem],
-    outdated: dict[str, None],
+    notes: dict[str, None],
 ) -> Iterator[HostInterfaces]:
     all_facts = [(facts, fact) for facts in files for fact in facts.said]
     owners = _owners(all_facts)
@@ -107,7 +110,7 @@ def _interfaces(
     for facts, fact in all_facts:
         owner = owners.get(fact.scope, fact.scope)
         for interface in interfaces if owner not in known else (owner,):
-            _add(known[interface], facts, fact, contradicted, interface, outdated)
+            _add(known[interface], facts, fact, contradicted, interface, notes)
     problems.extend(_once(contradicted.values()))
     read = [
         (_qos(interface_facts, interface, files, nics), _attachment(interface, interface_facts))
@@ -176,7 +179,7 @@ def _add(
     fact: HostFact,
     contradicted: dict[tuple[str, str], Problem],
     interface: str,
-    outdated: dict[str, None],
+    notes: dict[str, None],
 ) -> None:
     """Add a fact to those of an interface.
 
@@ -192,7 +195,7 @@ def _add(
     elif new.rank == old.rank and new.origin == old.origin and new.line > old.line and facts.is_of_one_object:
         known[fact.key] = new
         if bare(new.value) != bare(old.value):
-            outdated[_outdated(new, old)] = None
+            notes[_outdated(new, old)] = None
     elif new.rank == old.rank and bare(new.value) != bare(old.value):
         del known[fact.key]
         contradicted[interface, fact.key] = _contradiction(facts, fact, old)
@@ -346,4 +349,9 @@ def _jobs(unknown: Jobs, known: Mapping[str, InterfaceFact]) -> Jobs:
         for key, fact in sorted(known.items())
         if key.startswith("variable.")
     ]
-    return unknown._replace(**fields, libraries=tuple(libraries), variables=tuple(variables))
+    return unknown._replace(
+        **fields,
+        libraries=tuple(libraries),
+        variables=tuple(variables),
+        lacks_device="lacks_rdma_device" in known,
+    )

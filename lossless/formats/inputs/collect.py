@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.discover import fits, is_skipped, seems_ours
+from lossless.formats.inputs.discover import HELM, fits, is_helm_template, is_skipped, seems_ours
 from lossless.formats.inputs.subnet_manager import documents_in, is_managers as is_text
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import TITLES
@@ -164,14 +164,16 @@ def read(
             return _read_text(candidate, text_of)
         document = load(file)
     except InputError as error:
-        resources = _resources(file, text_of)
-        if resources:
+        text = _yaml_of(file, text_of)
+        if resources := _resources(text, file):
             return Inputs(facts=resources)
+        if expected and is_helm_template(text):
+            return Inputs(problems=(Problem(file, None, None, HELM),))
         return Inputs(problems=tuple(error.problems) if expected or seems_ours(file) else ())
     if _has_host_facts(document) and (expected or not _is_rendered(document.text, file)):
-        from lossless.formats.hosts.read.dcb import read_document
+        from lossless.formats.hosts.read.manifests import read_document
 
-        return Inputs(facts=(read_document(document),))
+        return Inputs(facts=read_document(document))
     if _is_of_switch(document):
         return Inputs((document,))
     reason = foreign(document) if expected or _holds_rows(document) else ""
@@ -180,15 +182,26 @@ def read(
     return devices_in(document)
 
 
-def _resources(file: str, text_of: Callable[[str], str] | None) -> tuple[Facts, ...]:
-    """Return the host facts in a YAML file of several Kubernetes resources, which is no one document; else empty."""
+def _yaml_of(file: str, text_of: Callable[[str], str] | None) -> str:
+    """Return the text of a YAML file without a byte order mark; empty for another or unreadable file."""
     if not file.lower().endswith((".yaml", ".yml")):
-        return ()
-    from lossless.formats.hosts.read.dcb import resources_in
+        return ""
     from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
 
     try:
-        return resources_in((text_of or read_as_written)(file).removeprefix(BYTE_ORDER_MARK), file)
+        return (text_of or read_as_written)(file).removeprefix(BYTE_ORDER_MARK)
+    except InputError:
+        return ""
+
+
+def _resources(text: str, file: str) -> tuple[Facts, ...]:
+    """Return the facts of hosts and jobs in a YAML text of several Kubernetes resources, which is no one document."""
+    if "apiVersion" not in text:
+        return ()
+    from lossless.formats.hosts.read.manifests import resources_in
+
+    try:
+        return resources_in(text, file)
     except InputError:
         return ()
 
@@ -247,9 +260,9 @@ def _has_host_facts(document: Document) -> bool:
     data = document.data
     if READ_TABLES & data.keys() or "lossless" in data or _is_list(document):
         return False
-    from lossless.formats.hosts.read.dcb import speaks_of_hosts
+    from lossless.formats.hosts.read.manifests import speaks_of_hosts
 
-    return speaks_of_hosts(data)
+    return speaks_of_hosts(document)
 
 
 def _is_of_switch(document: Document) -> bool:
@@ -403,6 +416,10 @@ def foreign(document: Document) -> str | None:
     if not is_json(document.file):
         if _is_list(document):
             return "the top level is a list; expected a mapping (key: value)"
+        if {"apiVersion", "kind"} <= data.keys():
+            return (
+                "a Kubernetes resource without what is read: settings of NICs, variables of NCCL, UCX or MORI"
+            )
         return None if "lossless" in data else "not an intent: it does not begin with lossless: v1"
     if READ_TABLES & data.keys() or _holds_devices(document):
         return None

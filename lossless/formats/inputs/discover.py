@@ -53,3 +53,11 @@ def _telling(is_json: bool) -> Pattern[bytes]:
     if is_json:
         return re.compile(b'"(?:%s)"\\s*:\\s*\\{' % "|".join(sorted(READ_TABLES)).encode())
     return re.compile(b"^[\"']?lossless[\"']?[ \\t]*:[ \\t]*[\"']?v[0-9]", re.MULTILINE)
+
+
+HELM = "a Helm template, which is no YAML: not read; lint what helm template prints"
+
+
+def is_helm_template(text: str) -> bool:
+    """Return whether a text has actions of Helm and sets variables or devices of RDMA jobs."""
+    return "{{" in text and any(word in text for word in ("NCCL_", "UCX_", "MORI_", "rdma/"))

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.discover import fits
+from lossless.formats.inputs.discover import HELM, fits, is_helm_template
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.files import beginning
 from lossless.ground.basics.findings import SkippedFile
@@ -90,7 +90,9 @@ def _reasons(file: str, text: str, *, whole: bool) -> Iterator[str]:
         if whole and _is_patch(text):
             yield "a JSON patch: lossless lint --patch FILE CONFIG checks what it makes of a configuration"
     elif name.endswith((".yaml", ".yml")):
-        if _RESOURCE.search(text):
+        if is_helm_template(text):
+            yield HELM
+        elif _RESOURCE.search(text):
             yield "a Kubernetes resource that is not read"
     elif system := other_system(text):
         yield f"a configuration of {system}, a system that is not read"

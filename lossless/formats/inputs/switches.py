@@ -51,7 +51,7 @@ __all__ = [
 
 def hosts_of(files: Sequence[Facts], profile_dirs: Sequence[Folder]) -> Hosts:
     """Return the hosts that files of facts describe, and the problems of the files."""
-    problems = [problem for facts in files for problem in facts.problems]
+    problems = [*dict.fromkeys(problem for facts in files for problem in facts.problems)]
     try:
         nics = nic_profiles(profile_dirs)
     except ProfileError as error:

@@ -238,6 +238,7 @@ class Jobs(NamedTuple):
     ``loopback`` whether processes of one host communicate over its NIC. ``gid_index`` is NCCL_IB_GID_INDEX. None:
     not set. ``hca`` and ``socket_interfaces`` are NCCL_IB_HCA and NCCL_SOCKET_IFNAME as written, with
     their ``=`` and ``^``; ``ucx_devices`` is UCX_NET_DEVICES. ``variables`` are all that are written.
+    ``lacks_device``: a container that is set up for RDMA gets no RDMA device of its host.
     """
 
     libraries: tuple[Library, ...]
@@ -250,6 +251,7 @@ class Jobs(NamedTuple):
     socket_interfaces: Maybe[str] = None
     ucx_devices: Maybe[str] = None
     variables: tuple[Variable, ...] = ()
+    lacks_device: bool = False
 
     def variable(self, name: str) -> Variable | None:
         """Return a variable by name, None where it is not written anywhere."""

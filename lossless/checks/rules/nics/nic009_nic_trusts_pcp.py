@@ -39,8 +39,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
+from lossless.checks.rules.classification.host_markings import every_marking, shows_rdma
 from lossless.checks.rules.fixes import without
-from lossless.checks.rules.hosts.rdma_shown import every_marking, shows_rdma
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.units import spell
 

@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
-from lossless.checks.rules.hosts.rdma_shown import rdma_of, shows_rdma
+from lossless.checks.rules.classification.host_markings import rdma_of, shows_rdma
 from lossless.ground.basics.findings import RelatedPlace, grouped
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.basics.units import spell

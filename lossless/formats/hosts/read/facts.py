@@ -110,12 +110,18 @@ _LOOKED_INTO = 65536
 
 
 class Facts(NamedTuple):
-    """The facts of one host in one file: document, host, facts, and the problems of parts that cannot be read."""
+    """The facts of one host in one file: document, host, facts, and the problems of parts that cannot be read.
+
+    ``is_job``: they are of a job in a cluster, whose name other files may have for another job. ``notes`` are values
+    that are not read, since another place sets them.
+    """
 
     document: Document
     host: str
     said: tuple[HostFact, ...]
     problems: tuple[Problem, ...]
+    is_job: bool = False
+    notes: tuple[str, ...] = ()
 
     def line_of(self, fact: HostFact) -> int:
         """Return the line of a fact, 0 for one without a place."""

@@ -16,7 +16,7 @@ from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
 from lossless.formats.hosts.read.tools import OURS, bare_word, meaning_of, said
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
 
@@ -54,9 +54,8 @@ def _settings_of(section: Section) -> Reading:
         text = line.text.strip()
         if text.startswith("#"):
             continue
-        for assigned in _SET_IN_SCRIPT.finditer(text):
-            name, value = assigned[1], _SHELL_WORD.match(text, assigned.end())
-            values[name] = _expanded(bare_word(value[0] if value else ""), values)
+        for name, value in assignments(text):
+            values[name] = _expanded(value, values)
             if OURS.match(name):
                 yield from _job_setting(section, name, values[name], line)
         written = _WRITTEN.search(_expanded(text, values))
@@ -70,6 +69,13 @@ def _settings_of(section: Section) -> Reading:
                     yield SectionFlaw(f"{text}: a variable that is set elsewhere; not read", line.place)
                 else:
                     yield from settings(section, options, line)
+
+
+def assignments(line: str) -> Iterator[tuple[str, str]]:
+    """Yield the variables that a line of a shell script sets, with their values without quotes."""
+    for assigned in _SET_IN_SCRIPT.finditer(line):
+        value = _SHELL_WORD.match(line, assigned.end())
+        yield assigned[1], bare_word(value[0] if value else "")
 
 
 def _expanded(text: str, values: Mapping[str, str]) -> str:

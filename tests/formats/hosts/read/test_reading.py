@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.formats.hosts.read.dcb import read_document, resources_in, speaks_of_hosts
 from lossless.formats.hosts.read.facts import Facts, is_facts, read_facts
+from lossless.formats.hosts.read.manifests import read_document, resources_in, speaks_of_hosts
 from lossless.ground.basics.records import UNKNOWN, certain
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, ReceiveBuffers, Transport
@@ -121,19 +121,19 @@ class TestDcb:
         self, text: str, field: str, value: object
     ) -> None:
         document = load_text(text, "hosts/gpu1/dcb.json")
-        assert speaks_of_hosts(document.data)
-        assert getattr(hosts_of(read_document(document)).hosts[0].qos, field) == value
+        assert speaks_of_hosts(document)
+        assert getattr(hosts_of(*read_document(document)).hosts[0].qos, field) == value
         whole = f"{SNAPSHOT}==> dcb -j {_object(field)} show dev eth2\n{text}\n==> end\n"
         assert getattr(qos_of(whole), field) == value
 
     def test_dscps_without_an_entry_have_the_default_priority(self) -> None:
         text = printed.DCB_APP.replace('"default_prio":[0]', '"default_prio":[2]')
-        found = hosts_of(read_document(load_text(text, "hosts/gpu1/app.json"))).hosts[0].qos.dscp_to_priority
+        found = hosts_of(*read_document(load_text(text, "hosts/gpu1/app.json"))).hosts[0].qos.dscp_to_priority
         assert dict(certain(found)) == {dscp: {26: 3, 48: 6}.get(dscp, 2) for dscp in range(64)}
 
     def test_a_dscp_with_two_priorities_is_not_checked(self) -> None:
         text = printed.DCB_APP.replace("[26,3]", "[26,3],[26,4]")
-        assert hosts_of(read_document(load_text(text, "app.json"))).hosts[0].qos.dscp_to_priority is UNKNOWN
+        assert hosts_of(*read_document(load_text(text, "app.json"))).hosts[0].qos.dscp_to_priority is UNKNOWN
 
     def test_firmware_speaks_dcbx_where_the_host_does_not(self) -> None:
         text = f'{SNAPSHOT}==> dcb -j dcbx show dev eth2\n{{"lld_managed":true,"ieee":true}}\n==> end\n'
@@ -334,7 +334,7 @@ class TestEnvironment:
 
 class TestOperator:
     def test_a_device_is_of_its_node_and_raw_settings_win(self) -> None:
-        facts = read_document(load_text(printed.NIC_DEVICE, "cluster/nic.yaml"))
+        (facts,) = read_document(load_text(printed.NIC_DEVICE, "cluster/nic.yaml"))
         (read,) = hosts_of(facts).hosts
         assert (read.name, read.qos.trust, read.qos.pfc_priorities) == ("gpu1", "dscp", (3,))
         assert (read.qos.traffic_class, read.qos.dcqcn.cnp_dscp, read.qos.dcqcn.cnp_priority) == (106, 48, 6)
@@ -342,19 +342,19 @@ class TestOperator:
 
     def test_without_words_of_its_own_the_operator_marks_nothing(self) -> None:
         text = printed.NIC_DEVICE.replace(", tos: 106", "").replace('{name: CNP_DSCP_P1, value: "48"}', "{}")
-        qos = hosts_of(read_document(load_text(text, "nic.yaml"))).hosts[0].qos
+        qos = hosts_of(*read_document(load_text(text, "nic.yaml"))).hosts[0].qos
         assert (qos.traffic_class, qos.dcqcn.cnp_dscp, qos.dcqcn.priority_mask) == (0, 4, 255)
 
     def test_a_resource_without_a_template_is_located(self) -> None:
         text = "apiVersion: configuration.net.nvidia.com/v1alpha1\nkind: NicConfigurationTemplate\nspec: {}\n"
-        facts = read_document(load_text(text, "nic.yaml"))
+        (facts,) = read_document(load_text(text, "nic.yaml"))
         assert [(p.line, p.message) for p in facts.problems] == [
             (3, "NicConfigurationTemplate has no spec.template")
         ]
 
     def test_a_template_without_settings_of_roce_says_nothing_wrong(self) -> None:
         text = "apiVersion: configuration.net.nvidia.com/v1alpha1\nkind: NicConfigurationTemplate\n"
-        facts = read_document(load_text(f"{text}spec: {{template: {{numVfs: 8}}}}\n", "nic.yaml"))
+        (facts,) = read_document(load_text(f"{text}spec: {{template: {{numVfs: 8}}}}\n", "nic.yaml"))
         assert (facts.said, facts.problems) == ((), ())
 
     def test_each_resource_of_a_file_is_read_at_its_place(self) -> None:
