@@ -250,9 +250,106 @@ READ_LAST = [
     ),
 ]
 
+ALONE = "".join(Collective((host,), 1, {}).text.partition("# Out")[0] for host in "abc")
+THROUGH_THE_NIC = (
+    "h:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_bond_0:1/RoCE ; OOB bond0:10.0.0.1<0>\n"
+    "h:1:2 [0] NCCL INFO NCCL_SHM_DISABLE set by environment to 1.\n"
+    "h:1:2 [0] NCCL INFO Channel 00 : 0[52000] -> 1[57000] [send] via NET/IB/0\n"
+)
+
+
+def by_part(text: str) -> str:
+    """Return a run with the mark of its process before each part of a line that was written at once."""
+    marked = [
+        line.replace("     -1  ", "     -1[0]  ").replace("      0  ", "      0[0]  ")
+        for line in text.splitlines()
+    ]
+    return "".join(f"[0]{line}\n" for line in marked)
+
+
+READ_UNSEEN = [
+    Published(
+        "nccl#949: 48 GB/s by a ring are the line rate of 2 x 200 Gb/s, once ACS is off",
+        (ibstat(nics(2, 200)), Collective(PAIR, 8, {8 * GIB: 48.0}, command="-x NCCL_ALGO=RING").text),
+        "as expected",
+        "2 x 200 Gb/s, 50 GB/s",
+    ),
+    Published(
+        "nccl#949: 56 % of it before",
+        (ibstat(nics(2, 200)), Collective(PAIR, 8, {8 * GIB: 28.0}, command="-x NCCL_ALGO=RING").text),
+        "too low",
+        "2 x 200 Gb/s, 50 GB/s",
+    ),
+    Published(
+        "nccl#1453: 5.3 GB/s of eight NICs, here of 400 Gb/s, in lines of which each part is marked",
+        (ibstat(nics(8, 400)), by_part(Collective(PAIR, 8, {GIB // 2: 5.31, GIB: 5.35}).text)),
+        "too low",
+        "8 x 400 Gb/s, 400 GB/s",
+    ),
+    Published(
+        "nccl-tests#152: 30 of 100 GB/s",
+        (ibstat(nics(4, 200)), Collective(("gpu32", "gpu37"), 8, {GIB: 30.0, 4 * GIB: 30.2}).text),
+        "too low",
+        "4 x 200 Gb/s, 100 GB/s",
+    ),
+    Published(
+        "nccl#495: 75 of 100 GB/s are a bit low",
+        (ibstat(nics(8, 100), "Ethernet"), Collective(PAIR, 8, {GIB: 75.0, 2 * GIB: 75.1}).text),
+        "too low",
+        "8 x 100 Gb/s, 100 GB/s",
+    ),
+    Published(
+        "nccl#1454: 14 GB/s on 300 hosts with four NICs, here of 400 Gb/s; the cause is not in the report",
+        (ibstat(nics(4, 400)), Collective([f"n{at}" for at in range(300)], 8, {8 * GIB: 14.0}).text),
+        "too low",
+        "4 x 400 Gb/s, 200 GB/s",
+    ),
+    Published(
+        "nccl#1184: wrong values over a bond",
+        (ibstat(nics(1, 200)), Collective(PAIR, 8, {262144: 0.81, 524288: 0.79}, wrong=237858).text),
+        "wrong data",
+        "237,858 wrong values",
+    ),
+    Published(
+        "nccl-tests#71: average 0 on four hosts, as each process ran by itself",
+        (ibstat(nics(1, 100)), ALONE + Collective(("d",), 1, {GIB: 0.001}, factor=1.0).text),
+        "not checked",
+        "each process ran by itself",
+    ),
+    Published(
+        "nccl-tests#29: 6 of 50 GB/s on four hosts, as GPUDirect RDMA is off",
+        (ibstat(nics(4, 100)), Collective(("a", "b", "c", "d"), 8, {GIB // 4: 6.0, GIB // 2: 6.1}).text),
+        "too low",
+        "4 x 100 Gb/s, 50 GB/s",
+    ),
+    Published(
+        "nccl#243: 5.7 GB/s of 2 x 100 Gb/s, whatever the number of NICs; the cause is not in the report",
+        (ibstat(nics(2, 100)), Collective(PAIR, 1, {GIB: 5.7, 3 * GIB: 5.71}).text),
+        "too low",
+        "2 x 100 Gb/s, 25 GB/s",
+    ),
+    Published(
+        "ucx#8851: ib_read_bw reaches 23 GB/s of 200 Gb/s",
+        (
+            ibstat({"mlx5_1": 200}),
+            perftest(23300.0, "MB", kind="RDMA_Read", device="mlx5_1", size=8388608),
+        ),
+        "as expected",
+        "mlx5_1 has 200 Gb/s",
+    ),
+    Published(
+        "nv_peer_memory#78: two GPUs of one host through its NIC",
+        (THROUGH_THE_NIC + Collective(("h",), 2, {GIB: 9.0}).text,),
+        "not checked",
+        "the share that NET carried in its log is unknown",
+    ),
+]
+
 
 @pytest.mark.parametrize(
-    "report", [*READ_FIRST, *READ_LAST], ids=lambda report: report.source.partition(":")[0]
+    "report",
+    [*READ_FIRST, *READ_LAST, *READ_UNSEEN],
+    ids=lambda report: report.source.partition(":")[0],
 )
 def test_published_results_get_the_verdict_of_their_authors(report: Published, tmp_path: Path) -> None:
     (test,) = of(tmp_path, *report.texts).tests
@@ -487,3 +584,94 @@ def test_sockets_in_the_log_explain_a_low_result(tmp_path: Path) -> None:
     head, _, tail = Collective(PAIR, 8, {8 * GIB: 3.0}).text.partition("#       size")
     (test,) = of(tmp_path, ibstat(nics(8, 100)), f"{head}{log}#       size{tail}").tests
     assert (test.outcome, "TCP carried it" in test.note) == ("too low", True)
+
+
+@pytest.mark.parametrize(
+    ("log", "carried"),
+    [
+        ("via NET/IB/0/GDRDMA", "RDMA carried it, with GPUDirect (GDRDMA)"),
+        ("via NET/IB/0", "RDMA carried it without GPUDirect (GDRDMA)"),
+        ("via NET/Socket/0", "TCP carried it, not RDMA"),
+    ],
+)
+def test_the_log_shows_what_carried_any_result(log: str, carried: str, tmp_path: Path) -> None:
+    line = f"host1:1:2 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] {log}\n"
+    for rate in (96.0, 30.0):
+        head, _, tail = Collective(PAIR, 8, {8 * GIB: rate}).text.partition("#       size")
+        (test,) = of(tmp_path, ibstat(nics(8, 100)), f"{head}{line}#       size{tail}").tests
+        assert carried in test.note, test
+
+
+@pytest.mark.parametrize("mark", ["[1,0]<stdout>:", "0: ", "[0] "])
+def test_marks_of_launchers_are_left_out(mark: str, tmp_path: Path) -> None:
+    text = "".join(f"{mark}{line}\n" for line in Collective(PAIR, 8, {8 * GIB: 96.0}).text.splitlines())
+    (test,) = of(tmp_path, ibstat(nics(8, 100)), text).tests
+    assert (test.outcome, test.measured) == ("as expected", 96.0)
+
+
+def test_counters_that_rose_meanwhile_are_named(tmp_path: Path) -> None:
+    for folder, count in (("before", 5), ("after", 12350)):
+        (tmp_path / folder).mkdir()
+        counters = f"link mlx5_0/1 out_of_sequence {count} rx_write_requests {count}\n"
+        of(tmp_path / folder, ibstat(nics(1, 100)), counters, perftest(60.0))
+    (test,) = verify([tmp_path / "after"], since=[tmp_path / "before"]).tests
+    assert (test.outcome, "meanwhile rose out_of_sequence of host1 mlx5_0 by 12,345" in test.note) == (
+        "too low",
+        True,
+    ), test
+
+
+def test_a_bond_is_known_by_its_interface(tmp_path: Path) -> None:
+    report = of(
+        tmp_path, ibstat(nics(1, 200), "Ethernet"), "mlx5_0 port 1 ==> bond0 (Up)\n", perftest(98.0, mtu=1024)
+    )
+    assert "one queue pair of a bond" in report.tests[0].note
+
+
+class TestLaunchKit:
+    """The JSON of ``l8k validate`` (NVIDIA/k8s-launch-kit pkg/networkoperatorplugin/connectivity/result.go)."""
+
+    def _report(self, folder: Path, *pairs: tuple[str, str, float], **given: object) -> Report:
+        results = [
+            {
+                "Test": {
+                    "Kind": 4,
+                    "SrcNode": source,
+                    "DstNode": target,
+                    "Rail": "rail-0",
+                    "SrcRDMADev": "mlx5_0",
+                },
+                "OK": rate > 0,
+                "BandwidthGbps": rate + 1,
+                "Stdout": perftest(rate, link="Ethernet") if rate else "",
+                "Family": "ib_write_bw",
+            }
+            | given
+            for source, target, rate in pairs
+        ]
+        other = {"Test": {"SrcNode": "a", "DstNode": "b"}, "OK": True, "Family": "rping", "Stdout": ""}
+        document = {
+            "connectivity": {"PingResults": [other, *results], "Summary": {"TotalTests": len(results)}}
+        }
+        for node in {name for pair in pairs for name in pair[:2]}:
+            (folder / node).mkdir(exist_ok=True)
+            (folder / node / "ibstat.txt").write_text(ibstat(nics(1, 400), "Ethernet"))
+        (folder / "validate.json").write_text(f'{{"version": "ok"}}\n{json.dumps(document)}\n')
+        return verify([folder])
+
+    def test_each_pair_is_a_test_of_perftest_at_its_node(self, tmp_path: Path) -> None:
+        report = self._report(tmp_path, ("a", "b", 391.0), ("b", "a", 196.0))
+        assert [(test.name, test.outcome, test.measured, test.elements) for test in report.tests] == [
+            ("RDMA_Write of mlx5_0 to b", "as expected", 391.0, ("a:mlx5_0",)),
+            ("RDMA_Write of mlx5_0 to a", "too low", 196.0, ("b:mlx5_0",)),
+        ]
+
+    def test_a_node_that_is_slow_with_each_other_is_an_outlier(self, tmp_path: Path) -> None:
+        slow = [(source, target, 200.0) for source, target in ("ab", "ba", "ac", "ca")]
+        report = self._report(tmp_path, *slow, ("b", "c", 390.0), ("c", "b", 390.0))
+        assert [f.elements for f in report.findings if f.code == "HCT015"] == [("a",)]
+
+    def test_a_test_that_failed_is_not_checked_and_one_expected_to_fail_is_none(self, tmp_path: Path) -> None:
+        (test,) = self._report(tmp_path, ("a", "b", 0.0), Error="server start").tests
+        assert (test.outcome, test.note) == ("not checked", "it failed: server start")
+        assert self._report(tmp_path, ("a", "b", 0.0), OK=True).tests == ()

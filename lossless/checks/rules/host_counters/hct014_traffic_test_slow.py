@@ -4,8 +4,8 @@ Severity: warning
 Subject: running fabric
 
 ## What it does
-Compares the results of nccl-tests, rccl-tests and perftest with the rates of the NICs, of an intent or of `ibstat` and
-`ibstatus` beside them. The message with the largest size counts; the average of a whole test never does. Expected of a
+Compares the results of nccl-tests, rccl-tests and perftest, and those of `l8k validate` (k8s-launch-kit), with the rates
+of the NICs, of an intent or of `ibstat` and `ibstatus` beside them. The message with the largest size counts; the average of a whole test never does. Expected of a
 collective is at least what a ring gets through the NICs of a host: 96 % of their rates, as the maintainers of NCCL say,
 and of that the pass mark `collective` (0.9). Other algorithms exceed it, on two hosts Tree and NVLSTree by up to
 `2(n-1)/n`: that is no finding. More than any algorithm can is information: the test used other NICs. Of an alltoall

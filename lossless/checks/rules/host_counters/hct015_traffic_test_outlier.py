@@ -110,7 +110,7 @@ def _kind(test: TrafficTest, expected: float | None) -> tuple[object, ...]:
 
 
 def _measured(fabric: RunningFabric, test: TrafficTest) -> _Measured:
-    hosts = (test.device.name,) if test.is_pair else test.hosts
+    hosts = tuple(filter(None, (test.device.name, test.peer))) if test.is_pair else test.hosts
     parts = {("host", host) for host in hosts}
     device = test.said("perftest_device")
     if test.is_pair and isinstance(device, str):

@@ -23,6 +23,7 @@ from functools import cached_property
 from math import log2
 from typing import TYPE_CHECKING, Literal
 
+from lossless.checks.rules.counting import Count, counted, each
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
@@ -79,7 +80,7 @@ _READ = (
     *("test_rank", "test_name", "test_algorithm", "test_adapters", "test_sockets", "test_bus"),
     *("test_algorithmic", "test_wrong", "test_out_of_bounds", "perftest_kind", "perftest_dual_port"),
     *("perftest_device", "perftest_queue_pairs", "perftest_connection", "perftest_mtu"),
-    *("perftest_link_type", "perftest_average"),
+    *("perftest_link_type", "perftest_average", "perftest_peer", "perftest_failed"),
 )
 _EXCESS = 1.01
 """A bandwidth may exceed its limit by rounding of the printed values."""
@@ -229,9 +230,15 @@ class TrafficTest:
     def name(self) -> str:
         """The test as text: its kind, and the NIC, or the numbers of hosts and GPUs."""
         if self.is_pair:
-            return f"{self.said('perftest_kind')} of {self.said('perftest_device') or 'a NIC'}"
+            to = f" to {self.peer}" if self.peer else ""
+            return f"{self.said('perftest_kind')} of {self.said('perftest_device') or 'a NIC'}{to}"
         gpus = f", {self.size} GPUs" if self.size else ""
         return f"{self.collective or 'a collective'} of {len(self.hosts) or 'unnamed'} hosts{gpus}"
+
+    @property
+    def peer(self) -> str:
+        """The host at the other end of a test of perftest; empty where the capture does not name it."""
+        return str(self.said("perftest_peer") or "")
 
     @property
     def algorithm(self) -> str:
@@ -290,7 +297,7 @@ def traffic_tests(fabric: RunningFabric) -> tuple[TrafficTest, ...]:
         readings = device.state.every(*_READ)
         each = grouped(((placed.file, placed.part("test")), placed) for placed in readings)
         tests += [TrafficTest(device, same) for same in each.values()]
-    return tuple(test for test in tests if test.sizes or test.wrong)
+    return tuple(test for test in tests if test.sizes or test.wrong or test.said("perftest_failed"))
 
 
 class _Adapters(NamedTuple):
@@ -357,14 +364,15 @@ def _collective(fabric: RunningFabric, test: TrafficTest, share: float) -> Traff
     reason = _not_comparable(test)
     if reason:
         return verdict._replace(note=reason)
-    adapters = [each for host in test.hosts if (each := _adapters(fabric, test, host)) is not None]
-    if not adapters or not all(each.rates for each in adapters):
+    found = [_adapters(fabric, test, host) for host in test.hosts]
+    adapters = [known for known in found if known is not None]
+    if not adapters or not all(known.rates for known in adapters):
         return verdict._replace(
             note="no rate of a NIC: no intent has these hosts, and no capture beside it is of ibstat or ibstatus"
         )
-    slowest = min(adapters, key=lambda each: sum(each.rates))
+    slowest = min(adapters, key=lambda known: sum(known.rates))
     low, high = _expected(test, slowest)
-    return _compared(test, verdict._replace(low=low, high=high, mark=share * low), slowest)
+    return _compared(fabric, test, verdict._replace(low=low, high=high, mark=share * low), slowest)
 
 
 def _not_comparable(test: TrafficTest) -> str:
@@ -373,6 +381,8 @@ def _not_comparable(test: TrafficTest) -> str:
         return "several hosts have the same rank: each process ran by itself (nccl-tests built without MPI=1)"
     if not test.hosts:
         return "the output names no hosts: keep its lines with the ranks"
+    if len(test.hosts) == 1 and (test.by_sockets or any(True for _ in test.logged("gdrdma"))):
+        return f"all ranks are on {test.hosts[0]}: the share that NET carried in its log is unknown"
     if len(test.hosts) == 1:
         return f"all ranks are on {test.hosts[0]}: the network carried nothing"
     if test.collective not in (*_RING, "alltoall", "sendrecv"):
@@ -401,12 +411,14 @@ def _expected(test: TrafficTest, adapters: _Adapters) -> tuple[float, float]:
     return REACHED * low, max(low, high)
 
 
-def _compared(test: TrafficTest, verdict: TrafficVerdict, adapters: _Adapters) -> TrafficVerdict:
+def _compared(
+    fabric: RunningFabric, test: TrafficTest, verdict: TrafficVerdict, adapters: _Adapters
+) -> TrafficVerdict:
     """Return the verdict on a collective by its expected range and its mark; below the mark only on a flat curve."""
     measured, high = verdict.measured or 0.0, verdict.high or 0.0
     total = sum(adapters.rates) / 8
     rates = ", ".join(f"{count} x {rate:g} Gb/s" for rate, count in Counter(adapters.rates).items())
-    of = f"{adapters.source}: {rates}, {total:.4g} GB/s"
+    of = f"{adapters.source}: {rates}, {total:.4g} GB/s{_carried(test)}"
     if measured > high * _EXCESS:
         return verdict._replace(
             outcome="too high",
@@ -421,7 +433,8 @@ def _compared(test: TrafficTest, verdict: TrafficVerdict, adapters: _Adapters) -
             outcome="not checked",
             note=f"{of}; the curve is not flat at its largest message: measure up to 8 GiB",
         )
-    return verdict._replace(outcome="too low", note=f"{of}{_explained(test, adapters)}", help=_LOW_HELP)
+    note = f"{of}{_explained(test, adapters)}{_moved(fabric, test.hosts)}"
+    return verdict._replace(outcome="too low", note=note, help=_LOW_HELP)
 
 
 _LOW_HELP = (
@@ -439,16 +452,53 @@ def _above(test: TrafficTest) -> str:
     return "a ring cannot: SHARP or an algorithm that reduces in the host first"
 
 
-def _explained(test: TrafficTest, adapters: _Adapters) -> str:
-    """Return the first known cause of a low bandwidth, as text; empty without one."""
-    gpus = test.size / len(test.hosts)
+def _carried(test: TrafficTest) -> str:
+    """Return what carried a collective by its log, as text; empty without a log."""
     if test.by_sockets:
         return "; the log shows NET/Socket: TCP carried it, not RDMA"
-    if len(adapters.rates) > gpus:
+    direct = {placed.reading.value for placed in test.logged("gdrdma")}
+    if False in direct:
+        return "; RDMA carried it without GPUDirect (GDRDMA): data goes through the memory of the host"
+    return "; RDMA carried it, with GPUDirect (GDRDMA)" if True in direct else ""
+
+
+def _explained(test: TrafficTest, adapters: _Adapters) -> str:
+    """Return a cause of a low bandwidth that the numbers of GPUs and NICs show, as text; empty without one."""
+    gpus = test.size / len(test.hosts)
+    if len(adapters.rates) > gpus and not test.by_sockets:
         return f"; {gpus:g} GPU a host has {len(adapters.rates)} NICs: its PCIe link may be the limit"
-    if any(placed.reading.value is False for placed in test.logged("gdrdma")):
-        return "; the log shows no GPUDirect RDMA (GDRDMA): data goes through the memory of the host"
     return ""
+
+
+_MOVING = {
+    **dict.fromkeys(("pfc_rx", "pfc_tx"), ("device", "priority")),
+    **dict.fromkeys(("rx_discards", "rx_crc_errors_phy", "pause_storm_warnings", "link_downed"), ("device",)),
+    **dict.fromkeys(
+        ("out_of_sequence", "packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "rp_cnp_handled"),
+        ("device", "port"),
+    ),
+}
+"""Counters of hosts that may explain a low bandwidth, and the parts that identify each."""
+_MOST_MOVED = 6
+
+
+def _moved(fabric: RunningFabric, hosts: Sequence[str]) -> str:
+    """Return the counters of hosts that rose between two captures, as text; empty without two captures."""
+    counts: list[str] = []
+    for device in fabric.devices:
+        if device.name not in hosts or device.before is None:
+            continue
+        for name, kinds in _MOVING.items():
+            for placed in each(device.state, name, *kinds):
+                count = counted(device, placed, *kinds)
+                if isinstance(count, Count) and count.between and count.amount:
+                    heading = placed.reading.heading or name
+                    where = " ".join(filter(None, (device.name, placed.part("device"))))
+                    counts.append(f"{heading} of {where} by {count.amount:,}")
+    if not counts:
+        return ""
+    more = f" and {len(counts) - _MOST_MOVED} more" if len(counts) > _MOST_MOVED else ""
+    return f"; meanwhile rose {', '.join(counts[:_MOST_MOVED])}{more}"
 
 
 def _is_flat(test: TrafficTest, large: int) -> bool:
@@ -465,6 +515,11 @@ def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerd
     """Return the verdict on a test of perftest."""
     name = test.said("perftest_device")
     element = f"{test.device.name}:{name}" if isinstance(name, str) else test.device.name
+    if not test.sizes:
+        failed = f"it failed: {test.said('perftest_failed')}"
+        return TrafficVerdict(
+            test.readings[0].origin, test.name, "not checked", "Gb/s", note=failed, elements=(element,)
+        )
     size, measured, placed = test.sizes[-1]
     verdict = TrafficVerdict(placed.origin, test.name, "not checked", "Gb/s", measured, elements=(element,))
     found = _port_rate(fabric, test, str(name))
@@ -474,7 +529,8 @@ def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerd
     payload = mtu if isinstance(mtu, int) and mtu > 0 else 4096
     carried = payload / (payload + _HEADERS.get(layer, 0))
     directions = 2 if "Bidirectional" in str(test.said("perftest_kind")) else 1
-    bonded = "bond" in str(name) or test.said("perftest_dual_port") == "ON"
+    netdev = str(test.device.state.value("netdev", device=str(name), port="1"))
+    bonded = "bond" in str(name) or "bond" in netdev or test.said("perftest_dual_port") == "ON"
     low = rate * carried * directions
     verdict = verdict._replace(low=low, high=low * (2 if bonded else 1), mark=share * low)
     headers = (
@@ -497,7 +553,8 @@ def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerd
         return verdict._replace(
             note=f"{of}; one queue pair of a bond uses one of its links, and this is that of one: repeat with -q 8"
         )
-    return verdict._replace(outcome="too low", note=of, help=_PAIR_HELP)
+    moved = _moved(fabric, (test.device.name, test.peer))
+    return verdict._replace(outcome="too low", note=f"{of}{moved}", help=_PAIR_HELP)
 
 
 _PAIR_HELP = (

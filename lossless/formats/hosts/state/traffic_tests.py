@@ -1,4 +1,4 @@
-"""Results of traffic tests: nccl-tests and rccl-tests, and perftest as text and as JSON (``--out_json``).
+"""Results of traffic tests: nccl-tests and rccl-tests, perftest as text and as JSON (``--out_json``), k8s-launch-kit.
 
 nccl-tests print a line for each rank, a table with a row for each message size, and a sum of wrong values. Newer
 versions print the name of the test; else it is in the command line, or follows from the ratio of the two bandwidths.
@@ -10,27 +10,41 @@ perftest prints its parameters, then a row for each message size, in Gb/s with `
 2^20 bytes per second, which it called MB/sec before it called them MiB/sec. A bidirectional test (``-b``) prints the
 sum of both directions. Its JSON names no unit: that follows from message rate times message size. Source:
 linux-rdma/perftest src/perftest_parameters.c and .h @00b55b6 (print_report_bw, write_test_info_to_file, RESULT_FMT).
+
+``l8k validate --output json`` of NVIDIA's k8s-launch-kit prints JSON documents, one of which has under ``connectivity``
+a result for each pair of pods and rail: the nodes, the RDMA device of the source, and the text that ``ib_write_bw``
+printed there. That text is read: ``BandwidthGbps`` beside it is the peak, not the average. Source:
+NVIDIA/k8s-launch-kit pkg/networkoperatorplugin/connectivity/result.go @109fe2d, matrix.go and rdma.go @1e86910,
+connectivity.go @7bce0be (MatrixResult), pkg/target/host/validate.go @0713a6a.
+
+Launchers put a mark before what a process prints: before each line (Open MPI, ``srun --label``), or before each part of
+a line (``[0]``, NVIDIA/nccl#1453). Marks are left out.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
-from lossless.ground.documents.printed_lines import json_of, value_of
-from lossless.model.fabric.state import StateReading
+from lossless.ground.documents.printed_lines import PrintedSection, json_of, printed_lines, value_of
+from lossless.model.fabric.state import StateReading, captured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.ground.basics.records import Maybe
-    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state import Identity, StateItem, StateItems
+    from lossless.ground.documents.concatenated_json import PrintedJson
+    from lossless.ground.documents.printed_lines import PrintedLine
+    from lossless.model.fabric.state import Identity, StateCapture, StateItem, StateItems
 
 MPI_TAG = re.compile(r"\[[0-9]+,[0-9]+\]<std(?:out|err)>:[ \t]?")
 """The mark that Open MPI puts before each line with ``--tag-output``."""
+_LINE_TAG = re.compile(r"^[ \t]*+[0-9]{1,6}: ?(?=[# \t])")
+_PART_TAG = re.compile(r"\[[0-9]{1,6}\]")
+_MARKED = r"(?:(?:\[[0-9]+,[0-9]+\]<std(?:out|err)>:|\[[0-9]{1,6}\]|[0-9]{1,6}:)[ \t]?)?"
 _RANK = re.compile(
     r"#\s++Rank\s++([0-9]{1,6})\s++(?:Group\s++[0-9]++\s++)?Pid\s++[0-9]++\s++on\s++"
     r"(?:(?!device\s)(\S++)\s++)?device\s++[0-9]++\s"
@@ -65,8 +79,7 @@ _HEADINGS = re.compile(r"BW average\[(Gb|MB|MiB)/sec\]")
 _ROW = re.compile(r"\s*+[0-9]{1,15}(?:\s++[0-9.]{1,24}){4,9}\s*+")
 _IS_JSON = re.compile(r'\s*\{\s*"test_info"\s*:')
 _SIGN = re.compile(
-    r"^(?:\[[0-9]+,[0-9]+\]<std(?:out|err)>:[ \t]?)?"
-    r"(?:#\s*+nThread [0-9]+ nGpus |[# \t]*+size[ \t]++count[ \t]++type\b)"
+    rf"^{_MARKED}(?:#\s*+nThread [0-9]+ nGpus |[# \t]*+size[ \t]++count[ \t]++type\b)"
     r"|^[ \t]*+(?:RDMA_Write|RDMA_Read|Send|Atomic)[a-zA-Z ]{0,60} BW Test\b",
     re.MULTILINE,
 )
@@ -113,7 +126,7 @@ def _collectives(section: PrintedSection) -> StateItems:
     commanded = _command(section.title)
     is_open = is_empty = False
     for line in section.lines:
-        text = MPI_TAG.sub("", line.text)
+        text = _without_marks(line.text)
         begins = _STARTS.match(text) or (not is_open and _table(text))
         # Each process prints the head where several ran by themselves: one test follows them.
         if begins and not (is_open and is_empty):
@@ -139,6 +152,14 @@ def _collectives(section: PrintedSection) -> StateItems:
             yield from _measured(section, line, test, table, row)
         elif _command(text):
             commanded = {**commanded, **_command(text)}
+
+
+def _without_marks(line: str) -> str:
+    """Return a line of nccl-tests without the marks of a launcher; a line of a log keeps ``[0]``, its GPU."""
+    text = _LINE_TAG.sub("", MPI_TAG.sub("", line))
+    if "[" not in text or " NCCL " in text:
+        return text
+    return _PART_TAG.sub(" ", text).lstrip() if _PART_TAG.match(text) else text
 
 
 def _said(section: PrintedSection, line: PrintedLine, number: int, said: Mapping[str, str]) -> StateItems:
@@ -279,3 +300,52 @@ def _reading(
 ) -> StateReading:
     path = section.place(line, heading or name)
     return StateReading(where, name, value, unit, "now", path, heading or name)
+
+
+_BANDWIDTHS = ("ib_write_bw", "gpudirect_dmabuf")
+"""The families of tests of k8s-launch-kit that measure a bandwidth."""
+
+
+def read_launch_kit(printed: PrintedJson, _command: object, file: str) -> Iterator[StateCapture]:
+    """Yield a capture for each node from which k8s-launch-kit measured; none of another JSON document.
+
+    Of each test the readings are those of perftest, with ``perftest_peer``, the other node, and ``perftest_failed``,
+    the error of one without a bandwidth. A test that was expected to fail, and did, has none.
+    """
+    whole = printed.value.get("connectivity") if isinstance(printed.value, dict) else None
+    tests = whole.get("PingResults") if isinstance(whole, dict) else None
+    measured = [
+        (number, each)
+        for number, each in enumerate(tests if isinstance(tests, list) else (), start=1)
+        if isinstance(each, dict) and isinstance(each.get("Test"), dict) and each.get("Family") in _BANDWIDTHS
+    ]
+    nodes = grouped((str(each["Test"].get("SrcNode", "")), (number, each)) for number, each in measured)
+    for node, same in nodes.items():
+        items = [item for number, each in same for item in _of_pair(file, printed.line, number, each)]
+        yield captured(file, "k8s-launch-kit", items, node or None)
+
+
+def _of_pair(file: str, line: int, number: int, result: Mapping[str, Any]) -> StateItems:
+    test, text = result["Test"], str(result.get("Stdout") or "")
+    section = PrintedSection(file, "", None, printed_lines(text))
+    readings = [item for item in _perftest(section) if isinstance(item, StateReading)]
+    path = ("traffic test", line, "PingResults", number)
+    if not any(reading.name == "perftest_average" for reading in readings):
+        if result.get("OK") is True:
+            return
+        error = str(result.get("Error") or "no bandwidth")[:160]
+        readings = [StateReading((), "perftest_failed", error, "", "now", path, "Error")]
+    named = {
+        "perftest_kind": "RDMA_Write",
+        "perftest_device": str(test.get("SrcRDMADev") or ""),
+        "perftest_peer": str(test.get("DstNode") or ""),
+    }
+    known = {reading.name for reading in readings}
+    readings += [
+        StateReading((), name, value, "", "now", path, name)
+        for name, value in named.items()
+        if value and name not in known
+    ]
+    for reading in readings:
+        others = tuple(part for part in reading.identity if part[0] != "test")
+        yield reading._replace(identity=(("test", f"perftest {number}"), *others), path=path)
