@@ -7,8 +7,8 @@ prints the databases, and as ``ethtool -S`` prints counters of mlx5, beside the 
 held pause is refreshed, as NICs and switches do, at half of the time that one frame asks for.
 
 A leaf of several ASICs is two nodes with links of a backplane between them. A switch without a map of DSCPs, or a host
-whose DSCP no map has, is a class without PFC in the model: its frames are lost where a queue is full. A cable in the
-wrong port is one that ``DEVICE_NEIGHBOR`` declares elsewhere.
+whose DSCP no map has, is a class without PFC in the model: its frames are lost where a queue is full; so is what comes
+from the host at one port without a map. A cable in the wrong port is one that ``DEVICE_NEIGHBOR`` declares elsewhere.
 """
 
 from __future__ import annotations
@@ -195,6 +195,11 @@ class _Planting:
         self.unbound = rng.random() < 0.5
         self.stray_priority = rng.choice((0, 1, 3))
         self.stray = self._source() if fault == "unmapped DSCP" else None
+        # One port of a leaf has no map: what its host sends leaves the class there, as the configuration shows.
+        self.unbound_port: Key | None = None
+        if fault == "missing map" and self.mapless not in _SPINES and rng.random() < 0.6:
+            self.mapless, self.stray, self.stray_priority = None, self._source(), 3
+            self.unbound_port = (self._leaf(self.target), self._source(), 0)
         self.flows = [] if self.ring else self._flows()
         self.long = self._long() if fault == "long cable" else None
         self.swapped = self._swapped() if fault == "wrong port" else ()
@@ -497,6 +502,12 @@ class _Planting:
         if self.mapless is not None:
             ports = self._ports(self.mapless).values()
             return (frozenset((names[self.mapless], port) for port in ("", *ports)),)
+        if self.unbound_port is not None:
+            return (
+                frozenset(
+                    {(names[self.unbound_port[0]], self._ports(self.unbound_port[0])[self.unbound_port])}
+                ),
+            )
         if self.stray is not None:
             return (frozenset({(names[self.stray], "eth0"), self._at_leaf(self.stray)}),)
         if self.fault == "host that ignores PFC":
@@ -568,6 +579,9 @@ class _Planting:
     def _shows_a_stray(self, captured: frozenset[int]) -> bool:
         """Return whether captures show whose RDMA leaves the class: those of its NIC, else all around its leaf."""
         assert self.stray is not None
+        if self.unbound_port is not None:
+            shown = {self.unbound_port[0], self.stray} <= captured
+            return shown and self.queued and self.joined != "nothing" and not self.cleared
         if self.stray_priority != 3:
             return self.stray in captured
         leaf = self._leaf(self.stray)
@@ -594,7 +608,8 @@ class _Planting:
             f"{self.form}, {self.joined}, {self.seconds} s, congested {self.congested:.2f}, "
             f"captured {sorted(captured)}, watched {self.watched}, cleared {self.cleared}, wraps {self.wraps}, "
             f"{self.effect}, queued {self.queued}, mapless {self.mapless}, unbound {self.unbound}, "
-            f"stray {self.stray} {self.stray_priority}, long {self.long}, swapped {self.swapped}"
+            f"stray {self.stray} {self.stray_priority}, unbound {self.unbound_port}, long {self.long}, "
+            f"swapped {self.swapped}"
         )
 
     # --- the files ---
@@ -711,7 +726,7 @@ class _Planting:
                 "pfc_enable": "3",
                 "tc_to_pg_map": "AZURE",
                 "tc_to_queue_map": "AZURE",
-                **({"dscp_to_tc_map": "AZURE"} if bound else {}),
+                **({"dscp_to_tc_map": "AZURE"} if bound and key != self.unbound_port else {}),
             }
             rows[f"BUFFER_PG|{port}|3"] = {"profile": "pg_lossless"}
             if self.joined in ("config", "both"):

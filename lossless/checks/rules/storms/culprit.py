@@ -15,7 +15,8 @@ line rate without pauses from its host is an incast. Links are rated by damaged 
 not correct, per frame, and by losses of the link that a NIC counts; corrected codewords are normal on PAM4.
 
 Frames of a lossless class leave a switch in the class in which they came. A switch that sends none of them has no map
-of their DSCP; where only those of one host are missing, no map has the DSCP of that host. Links between the ASICs of a
+of their DSCP; where only those of one port without a map are missing, that port has none; where only those of one host
+are, no map has the DSCP of that host. Links between the ASICs of a
 switch are inside of it: their pauses are left out.
 """
 
@@ -973,6 +974,16 @@ def _leaves_the_class(
             help=f"bind a DSCP_TO_TC_MAP to all ports of {device.name}; see lossless lint (CLS001, CLS004)",
         )
         return
+    for port, came in zip(own, arrived, strict=True):
+        # Its packets left in other queues: those of ports with a map stay in the class.
+        if (
+            port in unmapped
+            and came is not None
+            and dropped
+            and others + dropped >= (1 - _AS_MANY) * came.packets >= _LEAST_FRAMES
+        ):
+            yield _unmapped_port(device, port, came, evidence)
+            return
     gone = into - out
     hosts = [came for came in known if came.by_nic and _is_as_many(came.packets, gone)]
     # Of a lossless class nothing is lost, but where a headroom is short; what else is in other queues is seldom lost.
@@ -984,6 +995,29 @@ def _leaves_the_class(
             f"{host.neighbor.name} sent {host.packets:,} in the lossless class, as many as are missing there"
         )
         yield _stray(host.neighbor, [CulpritEvidence(words, host.origin), *evidence])
+
+
+def _unmapped_port(
+    device: RunningDevice, port: str, came: Arrived, evidence: Sequence[CulpritEvidence]
+) -> Culprit:
+    """Return the answer for one port without a DSCP map, of a switch whose other ports have one."""
+    sender = f"{came.neighbor.name} {came.neighbor.port}".strip()
+    words = f"{sender} sent it {came.packets:,} in the lossless class at {port}"
+    bound = f"its configuration maps no DSCP to a lossless class at {port}, and does at its other ports"
+    return Culprit(
+        kind="switch port",
+        device=device.name,
+        port=port,
+        what="a port that takes RDMA out of its lossless class: no DSCP map is bound to it",
+        confidence="high",
+        evidence=(
+            CulpritEvidence(bound, device.ports[port].origin),
+            CulpritEvidence(words, came.origin),
+            *evidence,
+        ),
+        help=f"bind the DSCP_TO_TC_MAP of the other ports to {port} of {device.name}; see lossless lint (CLS001)",
+        seen_at=f"{device.name} {port}",
+    )
 
 
 def _stray(host: Neighbor, evidence: Sequence[CulpritEvidence]) -> Culprit:
