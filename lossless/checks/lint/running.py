@@ -101,13 +101,15 @@ def verified(
         tuple(devices), intended.links, tuple(intended.switches.values()), pass_marks or {}, intended.hosts
     )
     shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
-    report = together([*alone, shared, Report(not_checked=tuple(_no_counts(devices)))])
+    report = together([*alone, shared, Report(not_checked=tuple(_notes(devices)))])
     return report._replace(tests=verdicts(fabric), culprits=culprits(fabric))
 
 
-def _no_counts(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:
-    """Yield a note for each kind of impossible counter value of a device, which rules treat as unknown."""
+def _notes(devices: Sequence[RunningDevice]) -> Iterator[UncheckedRule]:
+    """Yield a note for each kind of impossible counter value, which rules treat as unknown, and of outdated values."""
     for device in devices:
+        for capture in device.state.captures:
+            yield from (UncheckedRule("", f"{capture.file}: {why}") for why in capture.outdated)
         reasons = (
             unknown_value(reading).reason
             for capture in device.state.captures

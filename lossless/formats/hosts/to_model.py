@@ -184,7 +184,7 @@ def _add(
     """Add a fact to those of an interface.
 
     Of two values of equal rank that contradict each other neither is used, and the contradiction is reported. Of two
-    outputs of one command in a transcript of one interface the later one is used.
+    outputs of one command in a transcript of one interface, or that name it, the later one is used.
     """
     new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank, facts.line_of(fact))
     old = known.get(fact.key)
@@ -192,7 +192,12 @@ def _add(
         return
     if old is None or new.rank < old.rank:
         known[fact.key] = new
-    elif new.rank == old.rank and new.origin == old.origin and new.line > old.line and facts.is_of_one_object:
+    elif (
+        new.rank == old.rank
+        and new.origin == old.origin
+        and new.line > old.line
+        and (facts.names_object(fact) or facts.is_of_one_object)
+    ):
         known[fact.key] = new
         if bare(new.value) != bare(old.value):
             notes[_outdated(new, old)] = None

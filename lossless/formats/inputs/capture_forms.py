@@ -22,7 +22,14 @@ if TYPE_CHECKING:
 
     from lossless.ground.documents.concatenated_json import PrintedJson
     from lossless.ground.documents.printed_lines import PrintedSection
-    from lossless.model.fabric.state import CaptureForm, StateCapture, StateItems, Unit
+    from lossless.model.fabric.state import (
+        CaptureForm,
+        Identity,
+        StateCapture,
+        StateItems,
+        StateReading,
+        Unit,
+    )
 
 PACKAGES = {
     "SONiC": "sonic.state",
@@ -101,10 +108,38 @@ def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
             yield from outputs_of(section) if form is not None and form.name in JOINED else (section,)
 
     taken_at = _taken_at(text) if source == "hosts" else None
+    said: _Said = {}
     for output, again in of_interfaces(output for output in outputs() if output.lines):
         if form := _form(output, forms):
             capture = captured(file, form.name, _items(form, output, is_nameless=again), output.host)
-            yield _of_its_host(capture)._replace(taken_at=taken_at)
+            outdated = _outdated(capture, said) if form.name in JOINED and form.name not in _REPEATED else ()
+            yield _of_its_host(capture)._replace(taken_at=taken_at, outdated=tuple(outdated))
+
+
+_Said = dict[tuple[str | None, str, "Identity", str], "StateReading"]
+"""The last reading of each value, by device, form, object and heading."""
+_REPEATED = frozenset({"traffic test"})
+"""Forms of which one file has several results that are not of one thing at two times."""
+
+
+def _outdated(capture: StateCapture, said: _Said) -> Iterator[str]:
+    """Yield a note on values that a later output of the same command prints again in a file; ``said`` is kept."""
+    changed: list[tuple[StateReading, StateReading]] = []
+    for reading in capture.readings:
+        key = (capture.device, capture.form, reading.identity, reading.heading or reading.name)
+        old = said.get(key)
+        if old is not None and old.value != reading.value and old.path[1:2] != reading.path[1:2]:
+            changed.append((old, reading))
+        said[key] = reading
+    if changed:
+        old, new = changed[0]
+        of = " ".join(f"{kind} {name}" for kind, name in new.identity)
+        others = len(changed) - 1
+        more = f", and {others} more {'value' if others == 1 else 'values'}" if others else ""
+        yield (
+            f"{new.heading or new.name}{f' of {of}' if of else ''} of line {old.path[1]}{more}: {capture.form} "
+            f"printed it again in line {new.path[1]}, which holds"
+        )
 
 
 def _items(form: CaptureForm, output: PrintedSection, *, is_nameless: bool) -> StateItems:

@@ -344,7 +344,8 @@ class StateCapture(NamedTuple):
 
     ``device`` is the device that it names, None without one; ``problems`` are parts that could not be read, ``notes``
     facts for a reader of the report: a clear, objects without names, a namespace that failed. ``taken_at`` is the time
-    of the capture, in seconds since 1970 (UTC) by the device's clock, None where it is unknown.
+    of the capture, in seconds since 1970 (UTC) by the device's clock, None where it is unknown. ``outdated`` are notes
+    on values that it prints again, later than another output of the same command in the file.
     """
 
     file: str
@@ -354,6 +355,7 @@ class StateCapture(NamedTuple):
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
     taken_at: int | None = None
+    outdated: tuple[str, ...] = ()
 
 
 StateItem = StateReading | Problem | str

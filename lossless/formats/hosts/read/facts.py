@@ -2,8 +2,9 @@
 
 A text has sections, and each section the facts about one part of a host. A snapshot begins with ``# lossless host
 facts 1`` and names its host in ``# host NAME``. Each of its sections begins with ``==> COMMAND``, followed by the
-output of that command. A terminal's transcript is read the same way, by its prompts. Any other file is one section:
-its name may contain the interface, ``mlnx_qos.eth2.txt``; its folder is the host.
+output of that command. A terminal's transcript is read the same way, by its prompts. In any other file a section begins
+with a line that only another tool prints, or with the first line of an output that comes again; the name of the file
+may contain the interface, ``mlnx_qos.eth2.txt``; its folder is the host.
 """
 
 from __future__ import annotations
@@ -100,6 +101,13 @@ NOT_READ = "not read"
 
 _FORMS = {form.name.split()[0]: form for form in FACTS}
 """The forms of host settings by the first word of a section's title."""
+_FORM_NAMES = frozenset(form.name for form in FACTS)
+_SIGNED = tuple(form for form in FACTS if form.tells and form.name != "dcb")
+"""The forms of host settings that one line tells."""
+_AGAIN = frozenset({"mlnx_qos", "niccli", "Get-NetAdapterQos", "ethtool -a"})
+"""Forms whose output comes again where a line by which they are known does."""
+_ADAPTER_NAME = re.compile(r"Name\s*+:")
+_ADAPTER_LINES = 20
 _ASSIGNED = re.compile(r"(?:export\s+)?[A-Za-z_][A-Za-z0-9_]*\s*=")
 _VARIABLE = re.compile(r"(?:export\s+)?(?:(?:NCCL|UCX|MORI)_[A-Z0-9_]+|NVME_TRANSPORT_TOS)\s*=")
 _PAUSED = re.compile(r"^Pause parameters for (\S+):", re.MULTILINE)
@@ -133,6 +141,11 @@ class Facts(NamedTuple):
         lines = (line.split() for line in self.document.text.splitlines())
         scopes = {(words[at], _scope(words[at:])) for words in lines for at in _commands(words)}
         return bool(scopes) and len({command for command, _ in scopes}) == len(scopes)
+
+    def names_object(self, fact: HostFact) -> bool:
+        """Return whether the output or the command of a fact, or the file's name, names the object it is of."""
+        title = str(fact.path[0])
+        return bool(fact.scope) and (title in _FORM_NAMES or title.startswith("cat "))
 
 
 class PlaceLocator:
@@ -231,13 +244,41 @@ def _title(line: str) -> str:
 def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[Section]:
     kind = _kind(text[:_LOOKED_INTO])
     if kind != FIRST_LINE:
-        paused = _PAUSED.search(text)
-        scope = paused[1] if paused else "" if kind == "env" else interface_named(file)
-        yield Section(kind, scope, lines)
+        yield from (
+            [Section(kind, "", lines)] if kind == "env" else _outputs(kind, lines, interface_named(file))
+        )
         return
     starts = [(number, title) for number, line in enumerate(lines) if (title := _title(line.text))]
     for (number, title), (end, _) in pairwise([*starts, (len(lines), "")]):
         yield Section(title, _scope(title.split()), lines[number + 1 : end])
+
+
+def _outputs(kind: str, lines: tuple[SectionLine, ...], scope: str) -> Iterator[Section]:
+    """Yield the outputs in a text without titles; ``kind`` is the form of a text of which no line tells one."""
+    starts, form = [(0, kind)], ""
+    seen: set[str] = set()
+    for number, line in enumerate(lines):
+        found = next((one.name for one in _SIGNED if one.is_of(line.text)), "")
+        key = line.text.partition(":")[0].strip()
+        if found and not form:
+            starts, form = [(0, found)], found
+        elif found and (found != form or (found in _AGAIN and key in seen)):
+            first = _first_line(found, lines, number, starts[-1][0])
+            starts, form, seen = [*starts, (first, found)], found, set()
+        seen |= {key} if found else set()
+    for (start, name), (end, _) in pairwise([*starts, (len(lines), "")]):
+        part = lines[start:end]
+        paused = next((match for line in part if (match := _PAUSED.match(line.text))), None)
+        if part:
+            yield Section(name, paused[1] if paused else scope, part)
+
+
+def _first_line(form: str, lines: tuple[SectionLine, ...], number: int, after: int) -> int:
+    """Return the line at which an output begins that is known by a later line: that of its adapter's name."""
+    if form != "Get-NetAdapterQos":
+        return number
+    above = range(number, max(after, number - _ADAPTER_LINES), -1)
+    return next((at for at in above if _ADAPTER_NAME.match(lines[at].text)), number)
 
 
 def _commands(words: list[str]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Reads files below /sys, one line each: ``/sys/class/net/eth2/mtu = 9000``, or with a colon.
+"""Reads files below /sys, one line each: ``/sys/class/net/eth2/mtu = 9000``, or with a colon; and ``cat`` of them.
 
 Sources: Linux Documentation/ABI (class-net), drivers/infiniband/hw/mlx5/cong.c @03826bc (cc_params, by PCI address),
 drivers/infiniband/core/cma_configfs.c (rdma_cm), drivers/infiniband/core/sysfs.c (gid_attrs); MLNX_OFED
@@ -165,6 +165,22 @@ _FILES = _files(
 )
 _SHOWN = re.compile(r".*\(([a-z_]+)\)\s*:\s*(\S+)")
 _APPLIED = re.compile(r"/sys/kernel/config/bnxt_re/([^/]+)/ports/1/cc/apply")
+
+
+def shown(section: Section) -> Reading:
+    """Yield the facts in what ``cat`` prints of files below /sys, a line for each file that it names."""
+    paths = [word for word in section.words[1:] if word.startswith("/sys/")]
+    lines = [line for line in section.lines if line.text.strip()]
+    if not paths or len(paths) != len(lines):
+        yield from applied(section)
+        return
+    places = {line.start: line.place for line in lines}
+    stated = (
+        line._replace(text=f"{path}={line.text.strip()}") for path, line in zip(paths, lines, strict=True)
+    )
+    for item in read(section._replace(lines=tuple(stated))):
+        at = item.place.start if item.place else 0
+        yield item._replace(place=places.get(at, item.place)) if isinstance(item, HostFact) else item
 
 
 def applied(section: Section) -> Iterator[HostFact]:

@@ -8,6 +8,7 @@ import pytest
 
 from lossless.formats.hosts.read.facts import is_facts, read_facts
 from lossless.formats.hosts.read.scripts import is_script
+from lossless.formats.hosts.to_model import read_hosts
 
 Said = dict[tuple[str, str], Any]
 
@@ -112,6 +113,66 @@ def test_an_adapter_of_windows_has_its_pfc(control: str, paused: tuple[int, ...]
     text = WINDOWS.replace("Priority 4 Enabled", control)
     assert is_facts(text)
     assert said(text)[0] == {("SLOT 3 Port 1", "pfc"): paused}
+
+
+MLNX_QOS = """\
+DCBX mode: OS controlled
+Priority trust state: dscp
+PFC configuration:
+\tpriority    0   1   2   3   4   5   6   7
+\tenabled     0   0   0   1   0   0   0   0
+"""
+ETHTOOL = "Pause parameters for eth0:\nAutonegotiate:\toff\nRX:\t\toff\nTX:\t\toff\n"
+FILES = "/sys/class/net/eth0/mtu = 9000\n"
+UNTITLED = {
+    "mlnx_qos": MLNX_QOS,
+    "niccli": QOS,
+    "Get-NetAdapterQos": WINDOWS,
+    "ethtool": ETHTOOL,
+    "files": FILES,
+}
+
+
+@pytest.mark.parametrize("second", UNTITLED)
+@pytest.mark.parametrize("first", UNTITLED)
+def test_outputs_without_commands_are_told_apart(first: str, second: str) -> None:
+    if first != second:
+        both = said(UNTITLED[first] + UNTITLED[second])[0]
+        apart = said(UNTITLED[first])[0].items() | said(UNTITLED[second])[0].items()
+        assert both.items() >= {item for item in apart if item[0][0] or item[0][1] != "pfc"}
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "earlier", "field", "value"),
+    [
+        ("mlnx_qos -i eth0", MLNX_QOS, ("0   0   0   1", "0   0   0   0"), "pfc_priorities", (3,)),
+        ("niccli -dev 1 get_qos", QOS, ("PFC enabled: 3", "PFC enabled: none"), "pfc_priorities", (3,)),
+        ("lldptool -t -i eth3", LLDPTOOL, ("enabled: 1 2 5 7", "enabled: 3"), "pfc_priorities", (1, 2, 5, 7)),
+        ("Get-NetAdapterQos", WINDOWS, ("Priority 4", "Priority 3"), "pfc_priorities", (4,)),
+        ("cma_roce_tos -d mlx5_0 -p 1", "106\n", ("106", "26"), "cma_tos", 106),
+        ("cat /sys/class/net/eth0/mtu", "9000\n", ("9000", "1500"), "mtu_bytes", 9000),
+        ("files", FILES, ("9000", "1500"), "mtu_bytes", 9000),
+        ("ethtool -a eth0", ETHTOOL, ("off", "on"), "global_pause", False),
+        ("", WINDOWS, ("Priority 4", "Priority 3"), "pfc_priorities", (4,)),
+        ("", ETHTOOL, ("off", "on"), "global_pause", False),
+        ("", FILES, ("9000", "1500"), "mtu_bytes", 9000),
+    ],
+)
+def test_of_two_outputs_of_one_command_the_later_holds_and_both_are_named(
+    title: str, text: str, earlier: tuple[str, str], field: str, value: object
+) -> None:
+    prompt = f"root@host1:~# {title}\n" if title else ""
+    pasted = f"{prompt}{text.replace(*earlier)}{prompt}{text}"
+    hosts = read_hosts([read_facts(pasted, "host1/capture.txt")], ())
+    assert ([getattr(host.qos, field) for host in hosts.hosts], hosts.problems) == ([value], ())
+    assert [note.endswith("which holds") for note in hosts.notes] == [True]
+
+
+def test_two_outputs_that_name_no_interface_contradict_each_other() -> None:
+    pasted = MLNX_QOS.replace("dscp", "pcp") + MLNX_QOS
+    assert read_hosts([read_facts(pasted, "host1/capture.txt")], ()).problems
+    named = read_hosts([read_facts(pasted, "host1/mlnx_qos.eth0.txt")], ())
+    assert ([host.qos.trust for host in named.hosts], named.problems) == (["dscp"], ())
 
 
 class TestScript:
