@@ -98,6 +98,7 @@ ROWS = (
     RuleRow("HCT017", "host_counters.hct017_nic_event_in_job", ("running fabric",)),
     RuleRow("HCT018", "host_counters.hct018_job_fell_back", ("running fabric",)),
     RuleRow("HCT019", "host_counters.hct019_job_not_lossless", ("running fabric",)),
+    RuleRow("HCT020", "host_counters.hct020_nearest_nic_left_out", ("running fabric",)),
     RuleRow("HST001", "hosts.hst001_nccl_ib_tc_not_lossless", ("intent", "hosts")),
     RuleRow("HST003", "hosts.hst003_ucx_marks_one_way", ("intent", "hosts")),
     RuleRow("HST004", "hosts.hst004_one_queue_pair_a_connection", ("intent", "hosts")),

@@ -26,7 +26,7 @@ FACTS = (
     _facts("mlxreg", "tools", "mlxreg", r"^adaptive_routing_forced_en\s*\|"),
     _facts("mstreg", "tools", "mlxreg"),
     _facts("files", "sysfs", sign=r"^/sys/\S+\s*[=:]"),
-    _facts("cat", "sysfs", "applied"),
+    _facts("cat", "sysfs", "shown"),
     _facts("lldpctl", "tools", "lldpctl", r"^lldp\.\S+\.chassis\."),
     _facts("cma_roce_tos", "tools", "cma"),
     _facts("cma_roce_mode", "tools", "cma"),
@@ -59,7 +59,9 @@ FORMS = (
     _state("ibstat", "other_outputs", "", "is_ibstat", "read_ibstat"),
     _state("ibstatus", "other_outputs", "", "is_ibstatus", "read_ibstatus"),
     _state("ibdev2netdev", "other_outputs", "", "is_ibdev2netdev", "read_ibdev2netdev"),
-    _state("rdma statistic", "rdma_statistic"),
+    _state("rdma statistic", "other_outputs", "", "is_rdma_statistic", "read_rdma_statistic"),
+    _state("systemctl status", "other_outputs", "", "is_unit_status", "read_unit_status"),
+    _state("nvidia-smi topo", "other_outputs", "`nvidia-smi topo -m`", "is_topology", "read_topology"),
     _state("node_exporter", "prometheus", "metrics of node_exporter"),
     _state("NCCL log", "job_logs", "logs of NCCL, RCCL and aws-ofi-nccl", "is_nccl_log", "read"),
     _state("UCX log", "job_logs", "logs of UCX", "is_ucx_log", "read"),
@@ -80,6 +82,6 @@ FORMS = (
 """
 COMMANDS = {form.name.split()[0] for form in FACTS} | {
     *("rdma", "grep", "nicctl", "ip", "end", "not", "ibstat", "ibstatus", "ibdev2netdev", "show_gids"),
-    *("mpirun", "srun", "ib_write_bw", "ib_read_bw", "ib_send_bw"),
+    *("nvidia-smi", "systemctl", "mpirun", "srun", "ib_write_bw", "ib_read_bw", "ib_send_bw"),
 }
 """Commands that begin a section, those of the collector included; an unsupported command ends the section before it."""

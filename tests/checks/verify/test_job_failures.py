@@ -192,6 +192,36 @@ def test_sharp_that_was_not_given_has_the_remedy_of_its_librarys_error(tmp_path:
     assert "subnet manager" in finding.help
 
 
+def unit(state: str) -> str:
+    """Return what systemctl status prints of SHARP's manager."""
+    return f"● sharp_am.service - SHARP Aggregation Manager (sharp_am)\n     Loaded: loaded (x)\n     Active: {state}\n"
+
+
+@pytest.mark.parametrize(
+    ("states", "shown", "starts"),
+    [
+        ({"ufm1": "failed (Result: exit-code) since Mon"}, "sharp_am of ufm1 is failed", True),
+        ({"ufm1": "inactive (dead)"}, "sharp_am of ufm1 is inactive (dead)", True),
+        ({"ufm1": "inactive (dead)", "ufm2": "active (running) since Mon"}, "sharp_am runs on ufm2", False),
+    ],
+)
+def test_sharp_that_was_not_given_has_the_state_of_its_manager(
+    states: dict[str, str], shown: str, starts: bool, tmp_path: Path
+) -> None:
+    failed = log("NCCL WARN NET/IB : SHARP coll init error: Cannot create SHARP job(-11)")
+    managers = {name: [unit(state)] for name, state in states.items()}
+    finding = one(of(tmp_path, host1=[failed], **managers), "HCT018")
+    assert shown in finding.note
+    assert ("systemctl start sharp_am" in finding.help) is starts
+
+
+def test_a_port_of_the_subnet_manager_is_the_cause_whatever_its_manager_does(tmp_path: Path) -> None:
+    error = "[host1:1:28 unique id 12] ERROR collect_ports_data: mlx5_0 is not valid (port is used by SM)\n"
+    failed = log("NCCL WARN NET/IB : SHARP coll init error: Cannot create SHARP job(-11)")
+    finding = one(of(tmp_path, host1=[error + failed], ufm1=[unit("inactive (dead)")]), "HCT018")
+    assert "NCCL_IB_HCA" in finding.help
+
+
 def test_an_event_of_a_port_that_is_still_down_says_so(tmp_path: Path) -> None:
     event = "NCCL WARN NET/IB : mlx5_0:1 Got non-fatal async event: port error(10)"
     finding = one(of(tmp_path, host1=[log(event, event), ibstat("Down")]), "HCT017")

@@ -675,3 +675,61 @@ class TestLaunchKit:
         (test,) = self._report(tmp_path, ("a", "b", 0.0), Error="server start").tests
         assert (test.outcome, test.note) == ("not checked", "it failed: server start")
         assert self._report(tmp_path, ("a", "b", 0.0), OK=True).tests == ()
+
+
+class TestNearestNic:
+    """A list of NICs beside the matrix of ``nvidia-smi topo -m``: two GPUs, each with a NIC behind its PCI switch."""
+
+    TOPOLOGY = (
+        "\tGPU0\tGPU1\tNIC0\tNIC1\tNIC2\tCPU Affinity\n"
+        "GPU0\t X \tNV18\tPIX\tSYS\tNODE\t0-55\n"
+        "GPU1\tNV18\t X \tSYS\tPXB\tSYS\t56-111\n"
+        "NIC Legend:\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n  NIC2: mlx5_2\n"
+    )
+
+    def _found(
+        self,
+        folder: Path,
+        hca: str,
+        ports: str | None = None,
+        topology: str = TOPOLOGY,
+        gpus: int = 2,
+    ) -> list[tuple[str, tuple[str, ...]]]:
+        command = f"mpirun -x NCCL_IB_HCA={hca} all_reduce_perf -b 8G"
+        test = Collective(PAIR, gpus, {8 * GIB: 48.0}, command=command).text
+        report = of(folder, ibstat(nics(2, 400)) if ports is None else ports, topology, test)
+        return [(f.severity, f.elements) for f in report.findings if f.code == "HCT020"]
+
+    @pytest.mark.parametrize("hca", ["mlx5_0", "=mlx5_0", "^mlx5_1,mlx5_2", "mlx5_0:1"])
+    def test_the_nearest_one_that_is_left_out_is_named(self, hca: str, tmp_path: Path) -> None:
+        assert self._found(tmp_path, hca) == [("warning", ("host1:mlx5_1",))]
+
+    @pytest.mark.parametrize("hca", ["mlx5_0,mlx5_1", "mlx5", "^mlx5_2"])
+    def test_a_list_with_both_is_none(self, hca: str, tmp_path: Path) -> None:
+        assert self._found(tmp_path, hca) == []
+
+    @pytest.mark.parametrize(
+        "ports",
+        [
+            ibstat({"mlx5_0": 400, "mlx5_1": 100}),
+            ibstat({"mlx5_0": 400}) + ibstat({"mlx5_1": 400}, "Ethernet"),
+            ibstat({"mlx5_0": 400}) + ibstat({"mlx5_1": 400}).replace("Active", "Down"),
+            "",
+        ],
+    )
+    def test_a_port_that_is_down_slower_of_another_layer_or_unknown_is_none(
+        self, ports: str, tmp_path: Path
+    ) -> None:
+        assert self._found(tmp_path, "mlx5_0", ports) == []
+
+    def test_a_path_through_the_bridge_of_the_cpu_is_not_far(self, tmp_path: Path) -> None:
+        near = self.TOPOLOGY.replace("GPU1\tNV18\t X \tSYS", "GPU1\tNV18\t X \tPHB")
+        assert self._found(tmp_path, "mlx5_0", topology=near) == []
+
+    def test_a_job_on_fewer_gpus_may_leave_nics_out(self, tmp_path: Path) -> None:
+        assert self._found(tmp_path, "mlx5_0", gpus=1) == []
+
+    def test_a_log_without_ranks_is_information(self, tmp_path: Path) -> None:
+        log = "host1:57:58 [0] NCCL INFO NCCL_IB_HCA set by environment to mlx5_0\n"
+        report = of(tmp_path, ibstat(nics(2, 400)), self.TOPOLOGY, log)
+        assert [(f.code, f.severity) for f in report.findings] == [("HCT020", "info")]

@@ -4,15 +4,15 @@ Severity: warning
 Subject: running fabric
 
 ## What it does
-Compares the results of nccl-tests, rccl-tests and perftest, and those of `l8k validate` (k8s-launch-kit), with the rates
-of the NICs, of an intent or of `ibstat` and `ibstatus` beside them. The message with the largest size counts; the average of a whole test never does. Expected of a
-collective is at least what a ring gets through the NICs of a host: 96 % of their rates, as the maintainers of NCCL say,
-and of that the pass mark `collective` (0.9). Other algorithms exceed it, on two hosts Tree and NVLSTree by up to
-`2(n-1)/n`: that is no finding. More than any algorithm can is information: the test used other NICs. Of an alltoall
-only the part that leaves the host is expected, of a sendrecv what one NIC gets, and of `NCCL_ALGO=Tree` on three hosts
-or more `(n-1)/n` of a ring. Of perftest the rate of the port less headers is expected, twice of it
-with `-b`, and of that the mark `perftest` (0.94). Both marks can be set in `lossless.toml`, table `bandwidth`. Without
-the rate of a NIC, and below the mark on a curve that is not flat, it is *not checked*.
+Compares the results of nccl-tests, rccl-tests, perftest and `l8k validate` (k8s-launch-kit) with the rates of the NICs,
+of an intent or of `ibstat` and `ibstatus` beside them. The message with the largest size counts; the average of a whole
+test never does. Expected of a collective is at least what a ring gets through the NICs of a host: 96 % of their rates,
+as the maintainers of NCCL say, and of that the pass mark `collective` (0.9). Other algorithms exceed it, on two hosts
+Tree and NVLSTree by up to `2(n-1)/n`: that is no finding. More than any algorithm can is information: the test used
+other NICs. Of an alltoall only the part that leaves the host is expected, of a sendrecv what one NIC gets, and of
+`NCCL_ALGO=Tree` on three hosts or more `(n-1)/n` of a ring. Of perftest the rate of the port less headers is expected,
+twice of it with `-b`, and of that the mark `perftest` (0.94). Both marks can be set in `lossless.toml`, table
+`bandwidth`. Without the rate of a NIC, and below the mark on a curve that is not flat, it is *not checked*.
 
 ## Why it breaks a lossless fabric
 Nothing is lost, and jobs are slower: a NIC that is not used, GPUDirect RDMA that is off, PCIe at half its width, ACS,

@@ -8,7 +8,8 @@ Reports hosts on which NCCL or libfabric used sockets although RDMA is there: ot
 shows RDMA ports, the intent has the host, or the job sets variables of RDMA or loads aws-ofi-nccl. Without any of these
 it is *not checked*. The note has the reason that the log or a capture shows, such as `NCCL_IB_DISABLE=1`,
 `NCCL_NET=Socket`, a list in `NCCL_IB_HCA` that selects no active port, or ports that are down. It also reports SHARP
-(CollNet) that a job asked for and did not get, with the first error of its library.
+(CollNet) that a job asked for and did not get, with the first error of its library, and whether SHARP's manager runs
+where a capture has `systemctl status sharp_am`.
 
 ## Why it breaks a lossless fabric
 A job on sockets runs, and nothing fails: it is slow, on an interface that may be the one for management, in a lossy
@@ -35,6 +36,7 @@ reaches this host, and that no other job has its tree.
 ## Sources
 - NVIDIA/nccl src/transport/net_ib/init.cc, src/plugin/net.cc and src/transport.cc @5067397
 - Mellanox/nccl-rdma-sharp-plugins src/sharp_plugin.c @2f5ac02
+- NVIDIA SHARP documentation, Running NVIDIA SHARP Aggregation Manager (the service sharp_am, its log)
 - NVIDIA/nccl#952 (no device found), #1050 (SHARP is not offered), #1219 and nccl-rdma-sharp-plugins#151 (a port of
   the subnet manager; a tree that is locked)
 """
@@ -54,6 +56,7 @@ from lossless.checks.rules.host_counters.rdma_ports import (
     owner,
 )
 from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.units import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,6 +76,8 @@ _SHARP = {
     "Cannot create SHARP job": "see that the fabric offers SHARP to this tenant (log of sharp_am, sharp_hello)",
 }
 """Remedies by a part of the error of SHARP's library."""
+_OTHER_CAUSES = ("port is used by SM", "lock")
+"""Errors of SHARP's library that have another cause than a manager that does not run."""
 _ANY_SHARP = (
     "run sharp_hello on this host, and read the log of sharp_am; without SHARP set NCCL_COLLNET_ENABLE=0"
 )
@@ -91,7 +96,8 @@ def throughout(fabric: RunningFabric) -> Results:
         for events in job_events(device).values():
             failed = [event for event in events if event.value("collnet_failed") is not None]
             if failed:
-                yield _sharp(failed, [e for e in events if e.value("sharp_error") is not None])
+                errors = [event for event in events if event.value("sharp_error") is not None]
+                yield _sharp(failed, errors, _manager(fabric))
 
 
 def _sockets(
@@ -182,18 +188,40 @@ def _reason(fabric: RunningFabric, device: RunningDevice, file: str, host: str) 
     return Cause("", _SEE)
 
 
-def _sharp(failed: Sequence[JobEvent], errors: Sequence[JobEvent]) -> Violation:
+def _manager(fabric: RunningFabric) -> Cause | None:
+    """Return what captures of ``systemctl status`` show of SHARP's manager: that none runs, or where one does."""
+    states = [
+        (device.name, str(placed.reading.value))
+        for device in fabric.devices
+        for placed in device.state.named("unit_state", "unit")
+        if placed.part("unit") == "sharp_am"
+    ]
+    running = [name for name, state in states if state.startswith("active")]
+    if running:
+        return Cause(f"sharp_am runs on {listed(running)}", "")
+    if not states:
+        return None
+    name, state = states[0]
+    return Cause(
+        f"sharp_am of {name} is {state}: no manager gives trees to jobs",
+        f"start sharp_am on {name} (systemctl start sharp_am), and read /var/log/sharp_am.log there",
+    )
+
+
+def _sharp(failed: Sequence[JobEvent], errors: Sequence[JobEvent], manager: Cause | None) -> Violation:
     first = next(
         (each for each in failed if "point-to-point" not in str(each.value("collnet_failed"))), failed[0]
     )
     hosts = tuple(dict.fromkeys(event.host for event in failed))
     said = [str(error.value("sharp_error")) for error in errors] + [str(first.value("collnet_failed"))]
-    remedy = next((text for text in said for part in _SHARP if part in text), "")
+    part = next((part for text in said for part in _SHARP if part in text), "")
+    shown = [f"shown: {manager.text}"] if manager is not None else []
+    of_manager = manager.help if manager is not None and part not in _OTHER_CAUSES else ""
     return Violation(
         origin=first.placed.origin,
         message=f"a job on {first_of(hosts)} does not use SHARP, which it requested",
-        note_lines=tuple(dict.fromkeys((str(first.value("collnet_failed")), *said[:1]))),
-        help=next((text for part, text in _SHARP.items() if part in remedy), _ANY_SHARP),
+        note_lines=tuple(dict.fromkeys((str(first.value("collnet_failed")), *said[:1], *shown))),
+        help=of_manager or _SHARP.get(part, _ANY_SHARP),
         elements=hosts,
         data={"failure": str(first.value("collnet_failed"))},
     )

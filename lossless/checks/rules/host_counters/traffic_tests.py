@@ -268,26 +268,30 @@ class TrafficTest:
         return tuple(dict.fromkeys(filter(None, own)))
 
     def chosen(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the NICs among names that NCCL_IB_HCA selects, all without it.
-
-        A name selects by its beginning, after ``=`` exactly; ``^`` excludes (NCCL, environment variables).
-        """
+        """Return the NICs among names that NCCL_IB_HCA selects, all without it."""
         value = self.said("test_adapters")
-        if not isinstance(value, str) or not value:
-            return tuple(names)
-        exact, excludes = "=" in value[:2], value.startswith("^")
-        stated = [name.partition(":")[0] for name in value.strip("'\"").lstrip("^=").split(",")]
-        return tuple(
-            name
-            for name in names
-            if any(name == one if exact else name.startswith(one) for one in stated) != excludes
-        )
+        return selected(value, names) if isinstance(value, str) and value else tuple(names)
 
     def logged(self, name: str) -> Iterator[PlacedReading]:
         """Yield the readings of a name in the log that is in the same file."""
         for placed in self.device.state.every(name):
             if placed.file == self.file:
                 yield placed
+
+
+def selected(value: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Return the NICs among names that a value of NCCL_IB_HCA selects.
+
+    A name selects by its beginning, after ``=`` exactly; ``^`` excludes (NCCL, environment variables).
+    """
+    value = value.strip("'\"")
+    exact, excludes = "=" in value[:2], value.startswith("^")
+    stated = [name.partition(":")[0] for name in value.lstrip("^=").split(",")]
+    return tuple(
+        name
+        for name in names
+        if any(name == one if exact else name.startswith(one) for one in stated) != excludes
+    )
 
 
 def traffic_tests(fabric: RunningFabric) -> tuple[TrafficTest, ...]:
@@ -310,7 +314,7 @@ class _Adapters(NamedTuple):
 def _adapters(fabric: RunningFabric, test: TrafficTest, host: str) -> _Adapters | None:
     """Return the NICs of a host that a test used; None where no capture and no intent has their rates."""
     owners = [device for device in fabric.devices if device.name == host] or [test.device]
-    rates = _captured_rates(owners[0])
+    rates = captured_rates(owners[0])
     used = test.adapters(host)
     if rates:
         names = [name for name in used if name in rates] or test.chosen(rates)
@@ -322,7 +326,7 @@ def _adapters(fabric: RunningFabric, test: TrafficTest, host: str) -> _Adapters 
     return _Adapters(tuple(sorted(speeds)[:count]), f"{count} NICs of {host} by the intent")
 
 
-def _captured_rates(device: RunningDevice) -> dict[str, float]:
+def captured_rates(device: RunningDevice) -> dict[str, float]:
     """Return the rate of each RDMA device of a host in Gb/s, of its ports that are active or of unknown state."""
     rates: dict[str, float] = {}
     for placed in device.state.named("rate", "device", "port"):
@@ -565,7 +569,7 @@ _PAIR_HELP = (
 
 def _port_rate(fabric: RunningFabric, test: TrafficTest, name: str) -> float | str:
     """Return the rate of the tested port in Gb/s, or the reason why it is unknown."""
-    rates = _captured_rates(test.device)
+    rates = captured_rates(test.device)
     if name in rates:
         return rates[name]
     speeds = {link.speed_bps / 1e9 for link in fabric.links if link.to_host and link.b == test.device.name}

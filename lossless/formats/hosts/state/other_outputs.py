@@ -1,23 +1,37 @@
-"""Outputs of small tools: ``ip link show``, ``rdma link``, ``show_gids``, ``ibstat``, ``ibstatus``, ``ibdev2netdev``.
+"""Outputs of small tools: ``ip link show``, ``rdma link``, ``rdma statistic``, ``show_gids``, ``ibstat``, ``ibstatus``.
 
-The RAS status of RCCL is recognized and not read.
+Others are ``ibdev2netdev``, ``nvidia-smi topo -m`` and ``systemctl status``. The RAS status of RCCL is recognized and
+not read.
 
 Outputs of several commands in one text without titles are separated by lines that only one command prints.
+
+``rdma statistic`` prints the counters of RDMA links: ``link mlx5_0/1 rx_write_requests 0 ...``; with ``-p`` a line
+``link mana_0/1`` and one counter a line below it; with ``-j`` objects with ``ifname`` and ``port``. Counters of QPs
+have ``cntn`` after the port, and the numbers of their QPs on a line ``LQPN: <178,179>``, in JSON ``lqpn``. Source:
+iproute2 rdma/stat.c and man8/rdma-statistic.8 (iproute2/iproute2 @ee2a4a8).
+
+``nvidia-smi topo -m`` prints a matrix of GPUs and NICs, from the nearest to the farthest pair PIX (one PCI bridge), PXB
+(several), PHB (the bridge of a CPU), NODE (several in one NUMA node), SYS (between NUMA nodes). NICs are columns by
+their device, or NIC0 and so on with a legend below. Source: the legend that it prints; outputs in NVIDIA/nccl#820,
+#1435 and #1453.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
-from lossless.ground.documents.printed_lines import value_of
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.records import UNKNOWN
+from lossless.ground.documents.printed_lines import counted, json_of, value_of
 from lossless.model.fabric.state import StateReading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
-    from lossless.model.fabric.state import StateItems
+    from lossless.model.fabric.state import Identity, StateItems
 
 
 _FIRST = {
@@ -42,6 +56,12 @@ _LINES = {
         r"|\s*+(?:#bytes\s|Dual-port\s*+:|(?:RDMA_Write|RDMA_Read|Send|Atomic)[a-zA-Z ]{0,40} BW Test).*"
     ).fullmatch,
     "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*").fullmatch,
+    "systemctl status": re.compile(r"[●○×↻*] [\w@.-]{1,64}\.service(?: - .*)?").fullmatch,
+    "nvidia-smi topo": re.compile(
+        r"\s*+(?:\x1b\[[0-9;]*m)?GPU0[\s\x1b].*\bCPU Affinity.*"
+        r"|\s*+(?:GPU|NIC|mlx5_)[0-9]++\s++(?:X|NV[0-9]++|PIX|PXB|PHB|NODE|SYS)\s.*"
+        r"|\s*+NIC[0-9]++: [\w.-]++\s*+|NIC Legend:\s*+"
+    ).fullmatch,
     "rdma statistic": re.compile(r"\s*(?:link \S+/[0-9]+|[a-z_]\w* [0-9]+)(?:\s.*)?").fullmatch,
     "ethtool -S": re.compile(r"\s*[^:=\s_]*+_[^:=]*+:\s++[0-9]+\s*").fullmatch,
 }
@@ -104,6 +124,13 @@ _STATUS = re.compile(r"\s*+Infiniband device '([\w.-]{1,64})' port ([0-9]{1,3}) 
 _STATUS_FIELD = re.compile(r"\s*+(state|phys state|rate|link_layer):\s*+(\S.*)")
 _STATUS_NAMES = {"state": "state", "phys state": "phys_state", "rate": "rate", "link_layer": "link_layer"}
 _TO_NETDEV = re.compile(r"\s*+([\w.-]{1,64}) port ([0-9]{1,3}) ==> ([\w.-]{1,64}) \(([\w ]{1,20})\)\s*")
+_TOPOLOGY = re.compile(r"^(?:\x1b\[[0-9;]*m|[ \t])*+GPU0[ \t\x1b](?=[^\n]*\bCPU Affinity)", re.MULTILINE)
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_NIC_NAME = re.compile(r"\s*+(NIC[0-9]{1,3}):\s++([\w.-]{1,64})\s*+")
+_GPU_ROW = re.compile(r"GPU([0-9]{1,3})")
+_PATHS = frozenset({"PIX", "PXB", "PHB", "NODE", "SYS"})
+_UNIT = re.compile(r"[●○×↻*] ([\w@.-]{1,64})\.service(?: - .*)?")
+_UNIT_STATE = re.compile(r"\s++Active: ([a-z]++ \([a-z-]++\)|[a-z]++)(?:\s.*)?")
 _RAS_TEXT = re.compile(r"^(?:NCCL|RCCL) version [^\n]*\n(?:[^\n]*\n){0,12}?Job summary\s*$", re.MULTILINE)
 _RAS_JSON = re.compile(r'\s*\{\s*"nccl_version"\s*:(?:.|\n){0,600}?"communicators(?:_count)?"\s*:')
 _NOT_READ = "the RAS status of RCCL says which ranks answer and nothing of NICs or the network: not read"
@@ -241,3 +268,120 @@ def is_ras(section: PrintedSection) -> bool:
 def read_ras(section: PrintedSection) -> StateItems:
     """Yield the problem that a RAS status of RCCL is not read, with the reason."""
     yield section.problem(section.lines[0], _NOT_READ)
+
+
+def is_topology(section: PrintedSection) -> bool:
+    """Return whether a text has the head of the matrix of ``nvidia-smi topo -m``."""
+    return bool(_TOPOLOGY.search(section.head))
+
+
+def read_topology(section: PrintedSection) -> StateItems:
+    """Yield the path between each GPU and each NIC as ``gpu_path``; a row whose columns are joined is a problem."""
+    names = dict(
+        match.groups() for line in section.lines if (match := _NIC_NAME.fullmatch(_COLOR.sub("", line.text)))
+    )
+    columns: list[str] = []
+    for line in section.lines:
+        text = _COLOR.sub("", line.text)
+        words = text.partition("CPU Affinity")[0].split()
+        if "CPU Affinity" in text and words[:1] == ["GPU0"]:
+            columns = words
+        elif columns and words and (gpu := _GPU_ROW.fullmatch(words[0])):
+            paths = dict(zip(columns, words[1:], strict=False))
+            nics = [name for name in columns if not _GPU_ROW.fullmatch(name)]
+            if any(paths.get(name) not in _PATHS for name in nics):
+                yield section.problem(line, f"GPU{gpu[1]}: the columns of NICs are not known: not read")
+                continue
+            for name in nics:
+                where = (("gpu", gpu[1]), ("device", names.get(name, name)))
+                yield StateReading(where, "gpu_path", paths[name], "", "now", section.place(line, name), name)
+
+
+_COUNTED_LINK = re.compile(r"\s*link (\S+)/([0-9]+)(?:\s++(.*))?")
+_COUNTER = re.compile(r"\s*([A-Za-z_]\w*)\s+([0-9]+)\s*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_STATISTIC_JSON = re.compile(r"^\s*\[\s*\{.*?\"ifname\"\s*:", re.DOTALL)
+_QP_NUMBERS = re.compile(r"\s*LQPN: <[0-9,]*>\s*")
+_OF_QPS = ("cntn", "qp-type", "type", "pid", "comm", "lqpn", "rqpn")
+_STATISTIC = re.compile(r"^[^\S\n]*+link \S+/[0-9]+(?:\s+[A-Za-z_]\w* [0-9]+\b|\s*$)", re.MULTILINE)
+
+
+def is_rdma_statistic(section: PrintedSection) -> bool:
+    """Return whether a text has RDMA links with counters, or is JSON with the name and port of links."""
+    head = section.head
+    return bool(_STATISTIC.search(head) or (_STATISTIC_JSON.match(head[:2000]) and '"port"' in head))
+
+
+def read_rdma_statistic(section: PrintedSection) -> StateItems:
+    """Yield every counter of every RDMA link, and of its queue pairs."""
+    if section.text.lstrip().startswith("["):
+        yield from _from_json(section)
+        return
+    link: Identity = ()
+    for line in section.lines:
+        if not line.text.strip() or _QP_NUMBERS.fullmatch(line.text):
+            continue
+        if match := _COUNTED_LINK.fullmatch(line.text):
+            words = (match[3] or "").split()
+            link = _of_counter(match[1], match[2], words[1] if words[:1] == ["cntn"] and words[1:] else None)
+            yield from _counters(section, link, words, line)
+        elif match := _COUNTER.fullmatch(line.text):
+            yield _counted(link, match[1], match[2], section.place(line, match[1]))
+        else:
+            yield from _counters(section, link, line.text.split(), line)
+
+
+def is_unit_status(section: PrintedSection) -> bool:
+    """Return whether one of the first lines is that of a service in ``systemctl status``."""
+    return any(_UNIT.fullmatch(line.text) for line in section.lines[:_FIRST_LINES])
+
+
+def read_unit_status(section: PrintedSection) -> StateItems:
+    """Yield the state of each service: ``active (running)``, ``inactive (dead)``, ``failed``.
+
+    Source: systemctl(1), status.
+    """
+    unit = ""
+    for line in section.lines:
+        if match := _UNIT.fullmatch(line.text):
+            unit = match[1]
+        elif unit and (state := _UNIT_STATE.fullmatch(line.text)):
+            yield StateReading(
+                (("unit", unit),), "unit_state", state[1], "", "now", section.place(line, "Active"), "Active"
+            )
+            unit = ""
+
+
+def _of_counter(device: str, port: object, qp_counter: object) -> Identity:
+    """Return the identity of a link's counters, of those of QPs with the number of the counter."""
+    link = (("device", device), ("port", str(port)))
+    return link if qp_counter is None else (*link, ("qp_counter", str(qp_counter)))
+
+
+def _counters(section: PrintedSection, link: Identity, words: list[str], line: PrintedLine) -> StateItems:
+    """Yield the counters of a line; some words about queue pairs are no counters. A cut line is a problem."""
+    for name, value in zip_longest(words[::2], words[1::2], fillvalue=""):
+        if name in _OF_QPS:
+            continue
+        if not _WORD.fullmatch(name) or counted(value) is UNKNOWN:
+            yield section.problem(line, f"{name}: expected a number after it; the line may be cut", name)
+            return
+        yield _counted(link, name, value, section.place(line, name))
+
+
+def _from_json(section: PrintedSection) -> StateItems:
+    data = json_of(section)
+    if isinstance(data, Problem):
+        yield data
+        return
+    for index, row in enumerate(data if isinstance(data, list) else ()):
+        if isinstance(row, dict) and "ifname" in row:
+            link = _of_counter(str(row["ifname"]), row.get("port", ""), row.get("cntn"))
+            for name, value in row.items():
+                if name not in ("ifname", "ifindex", "port", *_OF_QPS):
+                    yield _counted(link, name, value, (index, name))
+
+
+def _counted(link: Identity, name: str, value: Any, path: tuple[str | int, ...]) -> StateReading:
+    number = counted(str(value))
+    return StateReading(link, name, number, "", "boot", path, name)

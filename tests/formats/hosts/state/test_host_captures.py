@@ -24,6 +24,8 @@ TEXTS = {
     "nicctl": '\n{\n    "nic": [\n    ]\n}\n',
     "NCCL log": "h:1:2 [0] NCCL INFO Using network IB\n",
     "traffic test": "# nThread 1 nGpus 1 minBytes 8\n#  size  count  type  redop  root  time  algbw  busbw #wrong\n",
+    "systemctl status": "● sharp_am.service - SHARP\n     Loaded: loaded\n     Active: active (running) since Mon\n",
+    "nvidia-smi topo": "\tGPU0\tNIC0\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tPIX\t0-31\t0\n",
     "UCX log": "[1.5] [h:1:0] ucp.c:1 UCX  WARN  no memory\n",
     "ip link show": "22: eth0: <UP> mtu 1500 qdisc mq state UP mode DEFAULT\n",
     "RCCL RAS status": '{"nccl_version": "2.28.9", "communicators_count": 1}',
@@ -121,6 +123,8 @@ JOINED = {
     "rdma link": TEXTS["rdma link"],
     "show_gids": TEXTS["show_gids"],
     "traffic test": TEXTS["traffic test"],
+    "nvidia-smi topo": TEXTS["nvidia-smi topo"],
+    "systemctl status": TEXTS["systemctl status"],
     "rdma statistic": "link mana_0/1\n    requester_timeout 45\n",
 }
 
@@ -139,6 +143,52 @@ def test_a_second_output_without_an_interface_is_not_taken_for_the_first() -> No
     assert [(problem.line, problem.column) for capture in captures for problem in capture.problems] == [
         (3, 1)
     ]
+
+
+TWICE = {
+    "ibstat": ("ibstat", JOINED["ibstat"], ("State: Active", "State: Down"), "State of device mlx5_0 port 1"),
+    "ibstatus": ("ibstatus", JOINED["ibstatus"], ("4: ACTIVE", "1: DOWN"), "state of device mlx5_0 port 1"),
+    "ibdev2netdev": (
+        "ibdev2netdev",
+        JOINED["ibdev2netdev"],
+        ("(Up)", "(Down)"),
+        "netdev_state of device mlx5_0",
+    ),
+    "rdma link": ("rdma link", JOINED["rdma link"], ("state ACTIVE", "state DOWN"), "state of device mlx5_0"),
+    "show_gids": ("show_gids", JOINED["show_gids"], ("v2", "v1"), "version of device mlx5_0 port 1 index 3"),
+    "nvidia-smi topo": (
+        "nvidia-smi topo -m",
+        JOINED["nvidia-smi topo"],
+        ("PIX", "SYS"),
+        "NIC0 of gpu 0 device NIC0",
+    ),
+    "mlnx_qos": (
+        "mlnx_qos -i eth0",
+        JOINED["mlnx_qos"],
+        ("state: dscp", "state: pcp"),
+        "trust of device eth0",
+    ),
+}
+
+
+@pytest.mark.parametrize("form", TWICE)
+@pytest.mark.parametrize("titled", [True, False])
+def test_of_two_outputs_of_one_command_the_later_holds_and_both_are_named(form: str, titled: bool) -> None:
+    command, text, (now, then), what = TWICE[form]
+    if not titled and form == "mlnx_qos":
+        return  # Without a command nothing names its interface: the second one is refused.
+    title = f"root@node7:~# {command}\n" if titled else ""
+    earlier = f"{title}{text.replace(now, then)}"
+    captures = host_captures(f"{earlier}{title}{text}")
+    changed = next(at for at, line in enumerate(text.splitlines(), start=1) if now in line)
+    lines = (changed + titled, changed + titled + earlier.count("\n"))
+    (note,) = [note for capture in captures for note in capture.outdated]
+    assert note.startswith(what)
+    assert f"of line {lines[0]}" in note
+    assert f"printed it again in line {lines[1]}, which holds" in note
+    assert [
+        note for capture in host_captures(f"{title}{text}{title}{text}") for note in capture.outdated
+    ] == []
 
 
 def test_interfaces_that_are_named_are_both_read() -> None:
@@ -188,3 +238,33 @@ def test_an_indented_mlnx_qos_of_a_script_has_its_device_and_the_switches_of_ecn
     assert value(captures, "ecn_np", device="eth0", priority="5") == 1
     assert value(captures, "ecn_rp", device="eth0", priority="5") == 0
     assert value(captures, "trust", device="eth0") == "dscp"
+
+
+class TestTopology:
+    """Matrices of public reports: NVIDIA/nccl#1453 (eight H100) and #820 (columns by device)."""
+
+    def test_nics_are_named_by_the_legend(self) -> None:
+        nics = [f"NIC{number}" for number in range(9)]
+        near = {0: 8, 1: 7, 2: 6, 3: 5, 4: 4, 5: 3, 6: 2, 7: 1}
+        lines = ["\t".join(["", *(f"\x1b[4mGPU{gpu}\x1b[0m" for gpu in range(8)), *nics, "CPU Affinity"])]
+        for gpu in range(8):
+            side = range(5, 9) if gpu < 4 else range(1, 5)
+            paths = ["PIX" if near[gpu] == nic else "NODE" if nic in side else "SYS" for nic in range(9)]
+            lines.append("\t".join([f"GPU{gpu}", *(["NV18"] * 8), *paths, "0-79", "0", "", "N/A"]))
+        legend = ["", "NIC Legend:", "", *(f"  {nic}: mlx5_{number}" for number, nic in enumerate(nics))]
+        captures = host_captures("\n".join([*lines, *legend, ""]))
+        assert [value(captures, "gpu_path", gpu=str(gpu), device=f"mlx5_{near[gpu]}") for gpu in near] == [
+            "PIX"
+        ] * 8
+        assert value(captures, "gpu_path", gpu="3", device="mlx5_4") == "SYS"
+        assert value(captures, "gpu_path", gpu="3", device="mlx5_8") == "NODE"
+
+    def test_columns_may_be_devices_and_a_row_with_joined_columns_is_not_read(self) -> None:
+        text = (
+            "        GPU0    GPU1    mlx5_0  mlx5_1  mlx5_2  CPU Affinity    NUMA Affinity\n"
+            "GPU0     X      NV12    PXB     PXB     NODE    0-31,64-95      0\n"
+            "GPU1    NV12     X      PXB     NODENODE        0-31,64-95      0\n"
+        )
+        captures = host_captures(text)
+        assert value(captures, "gpu_path", gpu="0", device="mlx5_2") == "NODE"
+        assert [problem.line for capture in captures for problem in capture.problems] == [3]
