@@ -248,8 +248,8 @@ _OWN_RESOURCES = re.compile(
 )
 """Resources that are no network device."""
 _OF_GPUS = re.compile(r"nvidia\.com/(?:gpu(?:\.shared)?|mig-\S+)|amd\.com/gpu")
-_DEVICES = ("/dev", "/dev/", "/dev/infiniband")
-_NETWORKS = "k8s.v1.cni.cncf.io/networks"
+_NETWORKS = ("k8s.v1.cni.cncf.io/networks", "networking.gke.io/interfaces")
+"""Annotations of further networks: those of Multus, and of GKE (multi-network support for Pods)."""
 _BY_RUNTIME = "NVIDIA_MOFED"
 """The variable by which NVIDIA's container runtime adds RDMA devices (nvidia-container-toolkit, MOFED)."""
 
@@ -367,9 +367,9 @@ def _lacks_device(pod: _Node, container: Mapping[Any, Any], settings: Iterable[_
         and all(map(_OWN_RESOURCES.fullmatch, requested))
         and _dig(container, ("securityContext", "privileged")) is not True
         and not any(claims)
-        and not (isinstance(annotations, dict) and _NETWORKS in annotations)
+        and not (isinstance(annotations, dict) and any(name in annotations for name in _NETWORKS))
         and _BY_RUNTIME not in environment
-        and volumes.isdisjoint(_DEVICES)
+        and not any(volume == "/dev" or volume.startswith("/dev/") for volume in volumes)
     )
 
 

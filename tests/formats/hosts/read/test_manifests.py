@@ -163,6 +163,7 @@ def test_services_of_a_compose_file_are_jobs(tmp_path: Path) -> None:
         ("nvidia.com/gpu: 8", "nvidia.com/gpu: 8, vpc.amazonaws.com/efa: 4"),
         ("nvidia.com/gpu: 8", "cpu: 8"),
         ("{name: train}", "{name: train, annotations: {k8s.v1.cni.cncf.io/networks: rail-0}}"),
+        ("{name: train}", "{name: train, annotations: {networking.gke.io/interfaces: rdma-0}}"),
         ("    - name: main", "    - name: main\n      securityContext: {privileged: true}"),
         ("spec:\n", "spec:\n  volumes: [{name: ib, hostPath: {path: /dev/infiniband}}]\n"),
         ("spec:\n", "spec:\n  resourceClaims: [{name: nic}]\n"),
