@@ -89,7 +89,7 @@ def plan_pools(
     wanted: SharedHeadroom,
     origin: Origin,
 ) -> tuple[Pool, ...]:
-    """Return the buffer pools with the sizes that remain after the load of every port that is up.
+    """Return the buffer pools; ingress_lossless_pool takes its part of the bytes that the ports that are up leave.
 
     ``wanted`` counts for a HWSKU with a shared headroom pool. The default ratio is 1.0, up to a pool of half the chip,
     or of the vendor's size if that is larger.

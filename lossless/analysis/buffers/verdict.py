@@ -2,10 +2,10 @@
 
 *Unsafe*: a drop is possible (headroom below need, none at all, or more than the chip has or lends a port), or a storm
 has no end (no watchdog runs).
-*On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and :data:`HEADROOM_RATIO_EDGE`. *Not
-checked*: an input is unknown; all other inputs are checked. Whether PFC triggers at all, and whether marks come first,
-has a margin and no verdict: marks came first in 133 of the 134 recorded cases that mark, and PFC triggered anyway
-in 63 of them (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
+*On the edge*: a margin is below its limit, or a ratio above it, see :data:`HEADROOM_EDGE_FRAMES` and
+:data:`HEADROOM_RATIO_EDGE`. *Not checked*: an input is unknown; all other inputs are checked. Whether PFC triggers at
+all, and whether marks come first, has a margin and no verdict: marks came first in 133 of the 134 recorded cases that
+mark, and PFC triggered anyway in 63 of them (ns-3.39, inet-tub/ns3-datacenter @6ddb4a4).
 
 PFC load is the part of the traffic that PFC holds back, with its limits. PFC is for bursts that ECN is too slow for.
 Long pauses of NICs, in traffic without a standing overload, show load that congestion control should have taken off

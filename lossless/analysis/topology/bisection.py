@@ -69,9 +69,10 @@ class _Group(NamedTuple):
 def bisection(links: Iterable[Link], orders: Sequence[Sequence[str]] = ()) -> Bisection | None:
     """Return the bisection bandwidth of a fabric, None with fewer than two hosts or two switches with hosts.
 
-    ``orders`` are orders of the switches (:attr:`Fabric.cut_orders`); unless all halves are tried, each is cut at its
-    half too. Halves of whole islands (the groups of a dragonfly+, the pods of a tree) are tried too, which can be less
-    balanced: the halves with the least bandwidth relative to the rate of the hosts of the smaller one are returned.
+    ``orders`` are orders of the switches (:attr:`Fabric.cut_orders`); if there are several groups of hosts and not all
+    halves are tried, each is cut at its half too. Halves of whole islands (the groups of a dragonfly+, the pods of a
+    tree) are tried too, which can be less balanced: the halves with the least bandwidth relative to the rate of the
+    hosts of the smaller one are returned.
     """
     hosts, between = _bandwidth(links)
     groups = _groups(hosts, {name: name for own in hosts.values() for name in own})

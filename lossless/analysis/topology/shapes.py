@@ -83,8 +83,8 @@ def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
 def global_pairs(groups: int, per_group: int, links: int) -> Iterator[tuple[int, int]]:
     """Yield the numbers of the switches, counted through all groups, at the two ends of each link between groups.
 
-    Each group gives its links to its switches in turn, so that their numbers of links differ by one at most; the links
-    to an added group come after all others.
+    Each group gives its links to its switches in turn, so that their numbers of links differ by one at most; in
+    each group, the links to an added group come after all others.
     """
     turns = [0] * groups
     for pair in combinations(range(groups), 2):

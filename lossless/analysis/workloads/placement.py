@@ -1,7 +1,8 @@
 """The placement of GPUs, and the time of a collective on a fabric at line rate.
 
-Where a fabric has several leaves, pods or halves, each GPU is in one of each, with a bandwidth out of it. One of these,
-the host links or the domain limits the collective. The assumptions of an estimate are sentences.
+Where a fabric has several leaves, pods or halves, each GPU, or each of its NICs, is in one of each, with a bandwidth
+out of it. One of these, the host links or the domain limits the collective. The assumptions of an estimate are
+sentences.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 They are never mixed: each has its own result, or a reason for its absence, and carries the source of its numbers.
 
-The largest of them bounds the headroom need of a link (:func:`headroom_bound`): a measured peak above it points to
-the link, not to traffic.
+The largest of them, with cell waste added to a floor, bounds the headroom need of a link (:func:`headroom_bound`): a
+measured peak above it points to the link, not to traffic.
 """
 
 from __future__ import annotations
