@@ -160,8 +160,8 @@ def blast_radius(view: View, source: StormSource, groups: ShapeGroups | None = N
     """Return the blast radius of one storm source; ``groups`` are those of the fabric's shape, if it has any.
 
     Raises:
-        ScenarioError: no such host, port or class; a fabric whose buffers or paths are unknown, with a switch of
-            several ASICs, or with too many paths to follow.
+        ScenarioError: no such host, port or class, or a host without a link; a fabric whose buffers or paths are
+            unknown, with a switch of several ASICs, or with too many paths to follow.
     """
     return _Propagation(View(with_computed_buffers(view.fabric)), source, groups).run()
 

@@ -84,10 +84,11 @@ class Answer(NamedTuple):
 class SimulationResult(NamedTuple):
     """The buffer verdicts on one fabric: from closed forms, and from runs of the packet-level model.
 
-    ``not_run`` is the reason why the model did not run; ``overall`` is the worst of both. ``recordings`` are the data
-    of pictures, if requested. ``pfc_loads`` have the load on PFC, ``loads`` whether a permutation is carried: they
-    change no verdict. ``other_classes`` could be run too, and were not since no class was requested. ``peaks`` compare
-    the measurements of switches with both, if captures were given; ``problems`` are those of reading the captures.
+    ``not_run`` is the reason why the model did not run, or not on every part; ``overall`` is the worst of both.
+    ``recordings`` are the data of pictures, if requested. ``pfc_loads`` have the load on PFC, ``loads`` whether a
+    permutation is carried: they change no verdict. ``other_classes`` could be run too, and were not since no class was
+    requested. ``peaks`` compare the measurements of switches with both, if captures were given; ``problems`` are those
+    of reading the captures.
     """
 
     closed: FabricVerdict
