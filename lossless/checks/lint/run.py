@@ -266,7 +266,7 @@ class PatchedDevice(Record):
 class MarginChange(NamedTuple):
     """The simulation verdicts on one part of a fabric before and after a change; None if it was not simulated.
 
-    ``part`` is the file of an intent, or the switches of deployed files that are linked.
+    ``part`` is the file of an intent, or switches of deployed files: linked ones, or one alone.
     """
 
     part: str

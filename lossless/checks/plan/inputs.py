@@ -130,7 +130,7 @@ def change_of(
     """Return the change from the fabric in service to the fabric of an intent.
 
     ``rdma_dscps`` are the DSCPs that jobs send now; if empty, those that hosts were read to send, else those that are
-    lossless in service.
+    lossless in service, without one that a half-done change of DSCPs leaves unsent.
 
     Raises:
         InputError: a switch is on one side alone, or has several ASICs, or a file, a release or a HWSKU does not allow
