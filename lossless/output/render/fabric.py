@@ -59,7 +59,7 @@ def render_fabric(
     telemetry: bool = False,
     processes: int = 1,
 ) -> RenderOutcome:
-    """Make the files of a fabric; if the tree cannot be made whole, the old one stays as it was.
+    """Make the files of a fabric; if one of them cannot be made or staged, the old tree stays as it was.
 
     ``bases`` holds the path of each SONiC switch's own file, None to render without bases. Without ``write`` nothing is
     written. ``diff``: also return unified diffs; ``telemetry``: also make the monitoring files of the fabric. Hosts of
@@ -118,7 +118,7 @@ def _beside(fabric: Fabric, *, telemetry: bool) -> Iterator[PlannedFile]:
 def render_files(
     files: Iterable[PlannedFile], folder: Path, *, write: bool, diff: bool = False
 ) -> RenderOutcome:
-    """Write files that are already made as the tree below a folder; if it cannot be made whole, the old one stays.
+    """Write files that are already made as the tree below a folder; if one cannot be staged, the old tree stays.
 
     Without ``write`` they are compared with the present tree alone.
 

@@ -10,7 +10,7 @@ moves last: a tree whose files do not match its manifest is under change (docs/a
 
 The manifest has every file, with its checksum unless it is secret, and for a file of a device its target, the way to
 apply it, and the effect on traffic. It lies beside the folders of the devices. It holds no time and no machine's name:
-the same tree twice has the same manifest twice.
+the same tree, made from the same bases, has the same manifest.
 
 The lock lets one process at a time change the tree, and ends with its owner. It is a record lock on a file in the
 staging folder: child processes do not inherit it, and network file systems support it. Within one process such a lock
@@ -423,7 +423,7 @@ class ChangingTree(Tree):
             raise
 
     def __exit__(self, *_: object) -> None:
-        """Remove files that are still staged; after :meth:`finish` there are none."""
+        """Remove files that are still staged, except those of a decided change; after :meth:`finish` there are none."""
         self._change.close()
 
     @property

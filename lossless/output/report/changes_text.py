@@ -356,7 +356,7 @@ def _shown_import(cell: Cell) -> str:
 
 
 def plan_lines(plans: Sequence[UpdatePlan]) -> list[str]:
-    """Return a line for each reason to reload switches, one for all that a patch updates, one for each harm of a patch.
+    """Return a line for each list of reasons to reload switches, one for all patched ones, one for each list of harms.
 
     Each line names or counts its switches.
     """

@@ -99,7 +99,7 @@ _NO_FIGURE = re.compile(r"\D*")
 
 
 def wrapped(text: str, style: TextStyle = PLAIN, indent: str = "", hanging: str = "  ") -> str:
-    """Return text in lines within the style's columns, unless a word is longer; those after the first indented more."""
+    """Return text in lines within the style's columns, unless a word is longer; ``hanging`` indents later ones."""
     return "\n".join(_wrapped(text, style.columns, indent, indent + hanging) or [indent])
 
 

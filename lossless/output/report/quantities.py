@@ -108,7 +108,9 @@ _LEGEND = (
 
 
 def headroom_text(kinds: Sequence[HeadroomKind], style: TextStyle = PLAIN, *, sums: bool) -> str:
-    """Return the headroom of each kind of port or link, with ``sums`` term by term; sources too, or if verbose."""
+    """Return the headroom of kinds of port or link, with ``sums`` term by term and with sources, which -v shows too.
+
+    Without -v at most ROWS kinds are shown."""
     return "\n\n".join(_blocks(spelled_out(kinds), style, sums=sums))
 
 

@@ -1,7 +1,7 @@
 """The trace of a packet as text for people, and as plain data for machines.
 
 The text has a table of hops, and a block for each hop with new findings or losses; with -v a block for every hop
-instead. A block has the lines of all stages, and findings right below the stage they concern. A line has the
+instead. A block has the lines of its stages, and findings right below the stage they concern. A line has the
 action, and any row of the configuration that decides it. Counters of a class along its path are tables: one of
 switches, one of hosts, and below them the unknown counters.
 

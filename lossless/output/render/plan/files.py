@@ -379,8 +379,8 @@ def playbook_text(
 ) -> str:
     """Return the playbook of a step; ``files`` are those of each group of devices, by its name.
 
-    First each device of an earlier step is asked whether that is complete, then each device of this step whether it
-    can be carried out; only then the first one changes.
+    First each device that an earlier playbook changes is asked whether that step is complete, then each device of this
+    step whether it can be carried out; only then the first one changes.
     """
     told = [each for each, _ in earlier]
     before = _confirmed(told)

@@ -214,12 +214,12 @@ def _is_port(element: str) -> bool:
 
 
 def name_ranges(names: Sequence[str]) -> list[str]:
-    """Return names in natural order, with three or more in even steps as one range: ``Ethernet0-Ethernet60``."""
+    """Return names by beginning, then number, three or more in even steps as one range: ``Ethernet0-Ethernet60``."""
     return [name for run in _runs(names) for name in (run.names() if isinstance(run, _NameRun) else [run])]
 
 
 def _runs(elements: Sequence[str]) -> Iterator[_NameRun | str]:
-    """Yield names in natural order, those whose numbers grow in even steps as one run."""
+    """Yield names by beginning, then number; those whose numbers grow in even steps are one run."""
     numbers: dict[str, list[int]] = {}
     alone: set[str] = set()
     for element in elements:

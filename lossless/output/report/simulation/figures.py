@@ -67,7 +67,7 @@ _RATES = SeriesNames("fastest", "slowest")
 
 
 def occupancy(recording: Recording) -> Figure:
-    """Return the figure of the occupancy of queue, PGs, headroom and memory over time, each against its limits."""
+    """Return the figure of the occupancy of queue, PGs, headroom and memory, if used, each against its limits."""
     shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
     figure, panels = _canvas(
         recording, "Occupancy", [panel.height for panel in shown.values()], _OCCUPANCY_IN

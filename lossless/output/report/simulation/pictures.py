@@ -2,7 +2,7 @@
 
 Of a run: occupancy against thresholds, pauses per link, sender rates. Of a tuning: Pareto front and margins.
 
-The same recording draws the same bytes.
+With one version of matplotlib the same recording draws the same bytes.
 """
 
 from __future__ import annotations

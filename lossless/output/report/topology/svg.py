@@ -523,7 +523,7 @@ def _remarks(picture: Picture, counted: Collection[str]) -> Iterator[str]:
 
 
 def from_to(first: str, last: str) -> str:
-    """Return the first and last of several names, with their common beginning once: ``host105 .. 112``."""
+    """Return the first and last of several names; what both have before the first digit once: ``host105 .. 112``."""
     first_parts, last_parts = _NAMES.fullmatch(first), _NAMES.fullmatch(last)
     if first_parts is None or last_parts is None or first_parts[1] != last_parts[1]:
         return f"{first} .. {last}"
