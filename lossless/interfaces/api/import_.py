@@ -106,7 +106,7 @@ def _errors(text: str, options: Options) -> tuple[Problem, ...]:
 def write_import(imported: ImportResult, output: AnyPath | None, base_dir: AnyPath | None) -> None:
     """Write an imported intent to ``output`` and the devices' own files below ``base_dir``, whichever is given.
 
-    The intent is written last, so an existing intent implies that its base files exist.
+    The intent is written last: with ``base_dir``, one that was not there before implies that its base files exist.
 
     Raises:
         InputError: a file exists with other content, or is a link that leads outside; nothing is overwritten.

@@ -244,9 +244,9 @@ def report_as(
 ) -> ReportText:
     """Return a report in a form such as JSON or SARIF, and notices about the findings that it leaves out.
 
-    JSON names files as they were named. Other forms name them from the top of the repository, or else the current
-    folder; files outside of it by their absolute path. ``failing`` are the severities that make a run fail, for forms
-    that contain its success.
+    JSON names files as they were named, without a leading ``./``. Other forms name them from the top of the repository,
+    or else the current folder; files outside of it by their absolute path. ``failing`` are the severities that make a
+    run fail, for forms that contain its success.
 
     Raises:
         LosslessError: there is no form of this name.

@@ -30,8 +30,8 @@ class RenderResult(NamedTuple):
 
     ``files`` is empty if nothing was written; ``changed`` names files that differ from the existing tree: of these
     ``missing`` were not there, and ``stale`` are of an earlier render and do not belong there any more. ``notes`` lists
-    parts that are not rendered, with the reason. ``plans`` contains the update plans of SONiC
-    switches, if a patch was requested; ``differences`` contains unified diffs, if requested.
+    parts that are not rendered, with the reason, and an interrupted earlier render. ``plans`` contains the update plans
+    of SONiC switches, if a patch was requested; ``differences`` contains unified diffs, if requested.
     """
 
     files: tuple[str, ...]
@@ -72,10 +72,10 @@ def render(
 
     ``base_dir`` holds each SONiC switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
     Without it only the owned tables of SONiC switches are written, as ``qos.json``. ``extras`` are written beside a
-    complete file: the owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry``
-    needs the intent only and writes the monitoring configuration of the fabric. With ``check`` or ``diff`` nothing is
-    written. A fabric with errors is refused: its findings are in the report and no file is written. A base file at the
-    path of an output file is overwritten only with ``overwrite_base``.
+    complete file: the owned tables for ``config load``, a patch for ``config apply-patch`` if the updater accepts it, a
+    rollback; ``telemetry`` needs the intent only and writes the monitoring configuration of the fabric. With ``check``
+    or ``diff`` nothing is written. A fabric with errors is refused: its findings are in the report and no file is
+    written. A base file at the path of an output file is overwritten only with ``overwrite_base``.
 
     Raises:
         InputError: the intent or a base cannot be read, or a value of a subnet cannot be written or lacks its key.
