@@ -5,8 +5,8 @@ vote: a class with PFC has the number of its priority, any other that of its que
 lost, and listed.
 
 Classes come from the QoS of ports: a TC of a DSCP, with PFC or with a scheduled queue is a class. An intent has one set
-of classes for the whole fabric, so it declares the values of most ports. A vote is one a port, and ties are broken by a
-fixed order, never at random.
+of classes for the whole fabric, so it declares the values of most ports. Each port has one vote, a switch one for its
+own settings, and ties are broken by a fixed order, never at random.
 
 The splits of a switch's cages, and speeds that no line declares, come from the names of its ports; watchdog times
 that a configuration lacks come from those of other switches.

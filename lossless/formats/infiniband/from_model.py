@@ -351,7 +351,7 @@ def _unwritable(setting: ManagerSetting) -> WriteProblem | None:
 
 
 def _unreadable(text: str) -> str:
-    """Return why a value would be read back differently, empty where it would not."""
+    """Return why a value with a #, a control character or outer blanks would be read back differently, else empty."""
     if "#" in text:
         return "a # ends the line for whoever reads it"
     if any(ord(character) < 32 for character in text):

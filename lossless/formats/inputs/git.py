@@ -127,7 +127,7 @@ _SHUT = b"could not open directory"
 
 
 def known_to_git(folder: str) -> list[str] | None:
-    """Return the files below a folder that git tracks or would add, in order.
+    """Return the files below a folder that git tracks, or would add outside of folders of other tools, in order.
 
     Returns None if git cannot list them: no repository, no git, a folder that it ignores as a whole, or one that may
     not be read.

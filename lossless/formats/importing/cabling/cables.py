@@ -6,9 +6,10 @@ guessed.
 A cabling file has one line a cable, ``device, port, device, port, length``; only the length may be left out.
 
 LLDP output is one file a device: ``show lldp table`` and ``show lldp neighbors``, ``lldpctl -f json`` and ``json0``.
-None contains the name of its device; the name of the file, or of its folder, must. The table is that of
-sonic-utilities scripts/lldpshow @b67b1bb, the list and its fields that of lldpd/lldpd src/client/display.c @012ec0d,
-the JSON that of src/client/json_writer.c @06987a2: json omits lists of one and makes names keys, json0 keeps both.
+None contains the name of its device; if there are several devices, the name of the file, or of its folder, must. The
+table is that of sonic-utilities scripts/lldpshow @b67b1bb, the list and its fields that of lldpd/lldpd
+src/client/display.c @012ec0d, the JSON that of src/client/json_writer.c @06987a2: json omits lists of one and makes
+names keys, json0 keeps both.
 """
 
 from __future__ import annotations
