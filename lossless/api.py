@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.study.answer import SimulationResult as SimulationResult
+    from lossless.analysis.simulation.study.sweep import Sweep as Sweep
     from lossless.checks.lint.run import Change as Change, Report as Report
     from lossless.checks.plan.assemble import NoPlan as NoPlan
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
@@ -115,7 +116,6 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.trace import trace as trace
     from lossless.interfaces.api.tune import (
         Grid as Grid,
-        Sweep as Sweep,
         TuneAsk as TuneAsk,
         TuneProgress as TuneProgress,
         parse_grid as parse_grid,
@@ -156,7 +156,8 @@ _MODULES = {
     "..analysis.simulation.study.answer": "SimulationResult",
     "simulate": "Limits Question SimulationRequest simulate",
     "..formats.intent.class_changes": "StatedThresholds",
-    "tune": "Grid Sweep TuneAsk TuneProgress parse_grid state_thresholds sweep tune write_thresholds write_tuned",
+    "..analysis.simulation.study.sweep": "Sweep",
+    "tune": "Grid TuneAsk TuneProgress parse_grid state_thresholds sweep tune write_thresholds write_tuned",
     "trace": "trace",
     "..checks.thresholds.tuned_intent": "TuneResult",
     "running": "Watch verify",
@@ -165,18 +166,38 @@ _MODULES = {
 another package has its path from there."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
-__all__ = sorted(_HOMES)
+_WITH_NUMPY = ("..analysis.simulation.study.sweep", "..checks.thresholds.tuned_intent")
+"""The modules of records that need numpy to be imported; functions say what they need when they are called."""
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return _importable()
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(f".{_HOMES[name]}", "lossless.interfaces.api"), name)
+    try:
+        module = import_module(f".{_HOMES[name]}", "lossless.interfaces.api")
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        from lossless.ground.basics.errors import LosslessError
+        from lossless.ground.basics.programs import install_command
+
+        raise LosslessError(f"{name} needs numpy: {install_command('sim')}") from None
+    value = getattr(module, name)
     globals()[name] = value
     return value
 
 
+def _importable() -> list[str]:
+    """Return the names that ``from lossless.api import *`` binds: without numpy, those that need none."""
+    from importlib.util import find_spec
+
+    left_out = () if find_spec("numpy") else _WITH_NUMPY
+    return [name for name in __dir__() if _HOMES[name] not in left_out]
+
+
 def __dir__() -> list[str]:
-    return __all__
+    return sorted(_HOMES)

@@ -17,7 +17,6 @@ from lossless.analysis.simulation.question.request import (
     TuneProgress,
 )
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
-from lossless.analysis.simulation.study.sweep import Sweep
 from lossless.ground.basics.errors import ScenarioError
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.simulation.study.grid import ThresholdSetting
+    from lossless.analysis.simulation.study.sweep import Sweep
     from lossless.checks.thresholds.tuned_intent import TunedIntent, TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds
 
@@ -36,7 +36,6 @@ __all__ = [
     "EVALUATIONS",
     "TUNE_SEEDS",
     "Grid",
-    "Sweep",
     "TuneAsk",
     "TuneProgress",
     "parse_grid",
@@ -153,6 +152,10 @@ def sweep(
         ProgramError: no scheduler answers, it is lost, or a worker has another version than this.
         LosslessError: dask.distributed is missing.
     """
+    from lossless.analysis.simulation.study.answer import why_not
+
+    if (reason := why_not()) is not None:
+        raise ScenarioError(reason)
     from lossless.analysis.simulation.study.cluster import cluster_executor
     from lossless.analysis.simulation.study.lossy_sweep import sweep_fabrics
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -120,6 +122,37 @@ def test_the_public_names_are_these() -> None:
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
     assert dir(api) == api.__all__, "completion offers names before their modules are imported"
+
+
+WITHOUT_EXTRAS = """
+import sys
+from importlib.machinery import PathFinder
+
+class Bare(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in sys.argv[1:] else super().find_spec(name, path, target)
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Bare
+from lossless.api import *
+from lossless import api
+
+assert {*dir(api)} - {*globals()} == {"Sweep", "TuneResult"}, {*dir(api)} - {*globals()}
+for needs_numpy in (lambda: api.Sweep, lambda: sweep(".", parse_grid(["pmax=5%"])), lambda: tune(".")):
+    try:
+        needs_numpy()
+    except LosslessError as error:
+        assert "pip install" in str(error), error
+    else:
+        raise AssertionError(needs_numpy)
+"""
+
+
+def test_without_extras_every_name_imports_or_says_what_to_install() -> None:
+    missing = ("numpy", "numba", "matplotlib", "distributed", "cryptography", "optuna", "hiredis", "pygls")
+    command = [sys.executable, "-c", WITHOUT_EXTRAS, *missing]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_shape_of_their_results_is_this() -> None:

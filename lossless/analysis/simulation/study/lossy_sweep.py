@@ -14,7 +14,7 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
-from lossless.analysis.simulation.study.answer import checked_scenario, compile_for, parts, why_not
+from lossless.analysis.simulation.study.answer import checked_scenario, compile_for, parts
 from lossless.analysis.simulation.study.grid import LOSSLESS_ALONE, checked
 from lossless.analysis.simulation.study.study import require_events, seeds_of, times_of
 from lossless.analysis.simulation.study.sweep import (
@@ -175,12 +175,8 @@ def sweep_fabrics(
     ``executor`` is entered once there are scenarios of all of them.
 
     Raises:
-        ScenarioError: the request is invalid or would take too long, an input is missing, or the model cannot run
-            here.
+        ScenarioError: the request is invalid or would take too long, or an input is missing.
     """
-    if (reason := why_not()) is not None:
-        raise ScenarioError(reason)
-
     grid, request = checked(grid), request or SimulationRequest(limits=Limits(seeds=1))
     scenarios = [
         _scenario(part, request) for fabric in fabrics for part in parts(View(with_computed_buffers(fabric)))
