@@ -16,7 +16,7 @@ from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
     accounted,
-    checking,
+    as_configured,
     found_at,
     lint,
     lint_documents,
@@ -73,7 +73,7 @@ def baseline(
     from lossless.ground.documents.atomic import require_writable, write_all
     from lossless.ground.documents.folder import StatedPath
 
-    options = checking(options)
+    options = as_configured(options)
     configured = configured_baseline(options)
     # By the name that nobody stated it may be a link, or a pipe, of a stranger.
     file = file or configured or StatedPath(BASELINE).beside("")
@@ -183,7 +183,7 @@ def fix(
     from lossless.formats.inputs.collect import Inputs, merged, read
     from lossless.ground.documents.atomic import require_writable, rewrite_all
 
-    options = checking(options)
+    options = as_configured(options)
     found = found_at(paths, options)
     inputs = merged([Inputs(problems=found.problems), *map(read, found.candidates)])
     # A file of several devices, or in another form, is checked with the rest and left as it is.

@@ -31,7 +31,7 @@ from lossless.formats.inputs.intents import declares_subnet, intent_of_switches,
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import any_fabric_at, fabrics_at, intent_fabric_at
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured
 from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC, Workload
 
 if TYPE_CHECKING:
@@ -205,7 +205,8 @@ def headroom_of_ports(
     """
     from lossless.model.fabric.view import View
 
-    views = [View(fabric) for fabric in fabrics_at(path, options, "compute headroom for")]
+    fabrics = fabrics_at(path, as_configured(options), "compute headroom for")
+    views = [View(fabric) for fabric in fabrics]
     sets = [named_port(views, name) for name in ports] or [
         port_set for view in views for port_set in view.lossless_sets
     ]

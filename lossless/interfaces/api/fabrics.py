@@ -15,7 +15,13 @@ from lossless.formats.inputs.fabrics import (
 )
 from lossless.formats.inputs.intents import intent_fabric, is_intent, require_own_switches
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, configurations_of, exclusions_of
+from lossless.interfaces.api.lint import (
+    DEFAULT_OPTIONS,
+    Options,
+    as_configured,
+    configurations_of,
+    exclusions_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +36,7 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
 
     Ports that a ``lossless.toml`` lists as without RDMA are in no lossless class.
     """
-    lookup = None if all(map(is_intent, documents)) else configurations_of(options)
+    lookup = None if all(map(is_intent, documents)) else configurations_of(as_configured(options))
     fabrics, errors = fabrics_of(documents, options.profile_dirs, options.rdma_dscps, lookup)
     problems = lookup.problems() if lookup else []
     return Fabrics(inside(fabrics, lookup), (*errors, *problems))

@@ -32,8 +32,10 @@ class Options(NamedTuple):
     folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
 
     ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: settings of ``lossless.toml`` or
-    ``pyproject.toml`` above a file apply to it; None, the default, means so in functions that check files (``lint`` and
-    the functions beside it, ``fix``, ``baseline``, ``verify``, ``Watch``). ``configuration`` names one file that
+    ``pyproject.toml`` above a file apply to it; None, the default, means so in each function whose command reads them:
+    those that check files (``lint``, ``fix``, ``baseline``, ``verify``, ``Watch``) and those that read files of devices
+    (``load_fabrics``, ``trace``, ``simulate``, ``sweep``, ``headroom_of_ports``, ``plan``, ``diff``, ``diff_fabric``).
+    Others, such as ``render``, read an intent alone and are not configured. ``configuration`` names one file that
     applies to all instead. ``baseline`` replaces the configured file of known findings; empty means no baseline.
     ``today``, as 2026-12-31, ends suppressions whose date has passed; without it none ends.
 
@@ -71,11 +73,11 @@ if TYPE_CHECKING:
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
     """Check files, and the files of folders: intents, configurations of switches, hosts and subnet managers."""
-    return lint_at(paths, checking(options))
+    return lint_at(paths, as_configured(options))
 
 
-def checking(options: Options) -> Options:
-    """Return the options of a function that checks files: configurations apply, unless the options exclude them."""
+def as_configured(options: Options) -> Options:
+    """Return the options of a function that is configured unless the call states otherwise."""
     return options._replace(configured=True) if options.configured is None else options
 
 
@@ -105,7 +107,7 @@ def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Repo
     """Check a text as the content of ``file``."""
     from lossless.formats.inputs.patches import read_bytes
 
-    return lint_inputs(read_bytes(raw, file), checking(options))
+    return lint_inputs(read_bytes(raw, file), as_configured(options))
 
 
 def lint_documents(
@@ -114,7 +116,7 @@ def lint_documents(
     """Check documents that are already read; ``errors`` are the problems of reading them."""
     from lossless.formats.inputs.collect import Inputs
 
-    return lint_inputs(Inputs(tuple(documents), tuple(errors)), checking(options))
+    return lint_inputs(Inputs(tuple(documents), tuple(errors)), as_configured(options))
 
 
 def lint_inputs(inputs: Inputs, options: Options) -> Report:

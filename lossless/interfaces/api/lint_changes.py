@@ -31,7 +31,7 @@ from lossless.interfaces.api.fabrics import load_fabrics
 from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
-    checking,
+    as_configured,
     documents_below,
     exclusions_of,
     finished,
@@ -73,7 +73,7 @@ def lint_since(
     Raises:
         LosslessError: git is missing or fails, no repository, no such revision, or a path outside of the repository.
     """
-    options = checking(options)
+    options = as_configured(options)
     named = [fspath(path) for path in paths]
     compared_with = revision_of(revision, named)
     blobs = blobs_at(compared_with, named)
@@ -169,7 +169,7 @@ def lint_patch(
     ``paths`` are the configuration of one switch, as one file or one for each ASIC. A finding about an object that the
     patch changes names the operation. Files and operations that cannot be read or applied are in the errors.
     """
-    options = checking(options)
+    options = as_configured(options)
     try:
         read = read_patch(fspath(patch))
         given = gather(paths, lenient=options.per_file, excludes=exclusions_of(options))

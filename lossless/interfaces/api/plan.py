@@ -25,7 +25,13 @@ from lossless.formats.inputs.collect import Candidate, device_in, gather, is_jso
 from lossless.formats.inputs.fabrics import documents_at, intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, configurations_of, exclusions_of
+from lossless.interfaces.api.lint import (
+    DEFAULT_OPTIONS,
+    Options,
+    as_configured,
+    configurations_of,
+    exclusions_of,
+)
 from lossless.interfaces.api.render import sound, sound_fabric
 
 if TYPE_CHECKING:
@@ -64,6 +70,7 @@ def plan(
     from lossless.checks.plan.subnet.both import subnet_intents
     from lossless.model.hardware.load import hardware_finder
 
+    options = as_configured(options)
     document = intent_at(target)
     subnets = subnet_intents(current, document)
     if subnets is not None:
@@ -245,7 +252,7 @@ def diff(
     except InputError:
         _require_order(str(config_db), str(intent))
         raise
-    report, fabric = sound_fabric(document, options)
+    report, fabric = sound_fabric(document, as_configured(options))
     if fabric is None:
         return Drift(device or "", running.file, document.file, (), 0, None, None, (), (), report)
     switch = switch_of(fabric, running, device)
@@ -274,6 +281,7 @@ def diff_fabric(
     except InputError:
         _require_order(str(configs[0]), str(intent))
         raise
+    options = as_configured(options)
     inputs = gather(configs, excludes=exclusions_of(options))
     running = [config for config in inputs.documents if config.dialect or is_json(config.file)]
     report, fabric = sound_fabric(document, options)

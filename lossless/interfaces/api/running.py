@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, checking, found_at, lint_at
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured, found_at, lint_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -132,7 +132,7 @@ def verify(
     from lossless.formats.inputs.intents import declarations_of
 
     captured = captured_state(paths, since, "verify")
-    options = checking(options)
+    options = as_configured(options)
     intents = captured.now.intents
     fabrics, problems, _ = declarations_of(intents, options.profile_dirs)
     intended = intended_by(fabrics)
@@ -166,7 +166,7 @@ class Watch:
         from lossless.checks.lint.cache import LintCache
 
         self._paths = paths
-        self._options = checking(options)
+        self._options = as_configured(options)
         self._cache = LintCache()
         self._files: Marks = {}
         self._settings: Marks = {}

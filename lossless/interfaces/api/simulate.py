@@ -14,7 +14,7 @@ from lossless.analysis.simulation.question.request import (
 )
 from lossless.ground.basics.errors import InputError, LosslessError, ScenarioError
 from lossless.ground.basics.units import suggestion
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured
 from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, RAIL_TRAFFIC, Workload
 from lossless.model.hardware.load_balancing import LOAD_BALANCING
 
@@ -65,6 +65,7 @@ def simulate(
     from lossless.interfaces.api.fabrics import fabrics_to_simulate
     from lossless.model.fabric.view import View
 
+    options = as_configured(options)
     try:
         views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]
     except InputError:

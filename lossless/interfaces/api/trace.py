@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, configurations_of, settings_of
+from lossless.interfaces.api.lint import (
+    DEFAULT_OPTIONS,
+    Options,
+    as_configured,
+    configurations_of,
+    settings_of,
+)
 from lossless.interfaces.api.running import captured_state, intended_by
 
 if TYPE_CHECKING:
@@ -78,6 +84,7 @@ def trace(
     from lossless.interfaces.api.fabrics import documents_at
     from lossless.model.fabric.view import View
 
+    options = as_configured(options)
     documents, errors = documents_at(path, options)
     lookup = None if all(map(is_intent, documents)) else configurations_of(options)
     # Which rules a report is of has no say in what happens to a packet.

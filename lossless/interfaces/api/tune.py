@@ -19,7 +19,7 @@ from lossless.analysis.simulation.question.request import (
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
 from lossless.ground.basics.errors import ScenarioError
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured, lint_intent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +161,8 @@ def sweep(
 
     workers: AbstractContextManager[Executor | None]
     workers = nullcontext(executor) if cluster is None else cluster_executor(cluster, waiting)
-    return sweep_fabrics(fabrics_to_simulate(path, options), grid, ask, horizon_ns, workers)
+    fabrics = fabrics_to_simulate(path, as_configured(options))
+    return sweep_fabrics(fabrics, grid, ask, horizon_ns, workers)
 
 
 def state_thresholds(

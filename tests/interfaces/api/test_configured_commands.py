@@ -21,8 +21,10 @@ from lossless.api import (
     lint_documents,
     lint_text,
     load_fabrics,
+    parse_grid,
     plan,
     simulate,
+    sweep,
     trace,
 )
 from lossless.ground.basics.errors import InputError
@@ -31,7 +33,7 @@ from tests.checks.rules.snippets import BASES, merge
 
 LEAF: dict[str, Any] = load_text((BASES / "leaf.json").read_text(), "leaf.json").data
 EXAMPLE = Path(__file__).parents[3] / "examples" / "roce-256"
-CONFIGURED = Options(configured=True)
+PLAIN = Options(configured=False)
 LOSSY_PORT = {
     "PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}},
     "BUFFER_PG": {"Ethernet4|3": None},
@@ -62,7 +64,7 @@ def errors(path: Path, options: Options) -> set[str]:
 
 def test_a_port_without_rdma_makes_no_verdict_in_any_command(tmp_path: Path) -> None:
     path = written(tmp_path, UNWATCHED, WITHOUT)
-    plain, said = (Options(rdma_dscps=(26,), configured=each) for each in (False, True))
+    plain, said = (Options(rdma_dscps=(26,), configured=each) for each in (False, None))
     assert errors(path, plain) == {"WD001"}
     assert errors(path, said) == set()
     assert simulate(path, plain)[0].closed.overall == "unsafe"
@@ -76,11 +78,11 @@ def test_a_port_without_rdma_makes_no_verdict_in_any_command(tmp_path: Path) -> 
 
 def test_a_trace_follows_the_packet_through_a_port_without_rdma_and_says_what_it_is(tmp_path: Path) -> None:
     path = written(tmp_path, LOSSY_PORT, WITHOUT)
-    told = trace(path, "Ethernet4", "Ethernet8", 26, options=CONFIGURED).trace
+    told = trace(path, "Ethernet4", "Ethernet8", 26).trace
     assert (told.hops[0].ingress.outside, told.hops[0].egress.outside) == (True, False)
     assert told.broken
     assert [mark.finding.code for _, mark in told.marks if mark.finding.severity == "error"] == []
-    assert not trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED).trace.broken
+    assert not trace(path, "Ethernet0", "Ethernet8", 26).trace.broken
 
 
 # --- whether configurations apply ---
@@ -123,18 +125,18 @@ TO_ZERO = {"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}
 @pytest.mark.parametrize("dscps", ["26", "0, 26"])
 def test_a_configured_dscp_is_named_in_every_command(dscps: str, tmp_path: Path) -> None:
     path = written(tmp_path, TO_ZERO, f"rdma-dscp = [{dscps}]\n")
-    assert errors(path, CONFIGURED) >= {"CLS001"}
-    assert trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED).trace.broken
-    closed = simulate(path, CONFIGURED)[0].closed
+    assert errors(path, Options()) >= {"CLS001"}
+    assert trace(path, "Ethernet0", "Ethernet8", 26).trace.broken
+    closed = simulate(path)[0].closed
     assert "DSCP 26 is lossy on 3 ports with PFC; lint says why" in closed.not_checked
     documents = [load_text((path / "config_db.json").read_text(), str(path / "config_db.json"))]
-    (fabric,) = load_fabrics(documents, CONFIGURED).fabrics
+    (fabric,) = load_fabrics(documents).fabrics
     assert fabric.switches[0].classes.knowledge == "named"
 
 
 def test_a_dscp_on_the_command_line_takes_the_place_of_the_configured_one(tmp_path: Path) -> None:
     path = written(tmp_path, TO_ZERO, "rdma-dscp = [26]\n")
-    options = Options(rdma_dscps=(3,), configured=True)
+    options = Options(rdma_dscps=(3,))
     assert "CLS001" not in {
         f.code for f in lint([path], options).findings if f.severity == "error" and "26" in f.message
     }
@@ -143,7 +145,7 @@ def test_a_dscp_on_the_command_line_takes_the_place_of_the_configured_one(tmp_pa
 def test_without_a_configuration_nothing_is_named(tmp_path: Path) -> None:
     path = written(tmp_path, {}, "rdma-dscp = [26]\n")
     documents = [load_text((path / "config_db.json").read_text(), str(path / "config_db.json"))]
-    assert load_fabrics(documents).fabrics[0].switches[0].classes.knowledge == "inferred"
+    assert load_fabrics(documents, PLAIN).fabrics[0].switches[0].classes.knowledge == "inferred"
 
 
 @pytest.mark.parametrize(
@@ -159,12 +161,13 @@ def test_a_mistake_in_a_configuration_is_said_by_every_command(
     says: str, message: str, tmp_path: Path
 ) -> None:
     path = written(tmp_path, {}, says)
-    (problem,) = lint([path], CONFIGURED).errors
+    (problem,) = lint([path]).errors
     assert message in problem.message
     for run in (
-        lambda: trace(path, "Ethernet0", "Ethernet8", 26, options=CONFIGURED),
-        lambda: simulate(path, CONFIGURED),
-        lambda: headroom_of_ports(path, options=CONFIGURED),
+        lambda: trace(path, "Ethernet0", "Ethernet8", 26),
+        lambda: simulate(path),
+        lambda: headroom_of_ports(path),
+        lambda: sweep(path, parse_grid(["pmax=5%"])),
     ):
         with pytest.raises(InputError, match=re.escape(message)):
             run()
@@ -176,12 +179,10 @@ def test_a_mistake_in_a_configuration_is_said_by_every_command(
 def test_excluded_files_are_read_by_no_command(tmp_path: Path) -> None:
     written(tmp_path, {"PFC_WD": None}, "exclude = ['old']\n", "old")
     path = written(tmp_path, {}, "exclude = ['old']\n").parent
-    assert simulate(path, CONFIGURED)[0].closed.overall == "safe"
-    assert not trace(path, "leaf1:Ethernet0", "leaf1:Ethernet8", 26, options=CONFIGURED).trace.broken
-    assert {e for kind in headroom_of_ports(path, options=CONFIGURED).comparisons for e in kind.elements} >= {
-        "leaf1:Ethernet0"
-    }
-    assert simulate(path)[0].closed.overall == "unsafe"
+    assert simulate(path)[0].closed.overall == "safe"
+    assert not trace(path, "leaf1:Ethernet0", "leaf1:Ethernet8", 26).trace.broken
+    assert {e for kind in headroom_of_ports(path).comparisons for e in kind.elements} >= {"leaf1:Ethernet0"}
+    assert simulate(path, PLAIN)[0].closed.overall == "unsafe"
 
 
 def test_diff_and_plan_read_no_excluded_files(tmp_path: Path) -> None:
@@ -190,12 +191,12 @@ def test_diff_and_plan_read_no_excluded_files(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / "lossless.toml").write_text("exclude = ['old']\n")
     intent, sites = EXAMPLE / "fabric.yaml", [tmp_path / "sites"]
-    for options, twice in ((Options(), ["leaf1"]), (CONFIGURED, [])):
+    for options, twice in ((PLAIN, ["leaf1"]), (Options(), [])):
         found = diff_fabric(sites, intent, options=options)
         assert [p.message.split("'")[1] for p in found.errors if "and so is" in p.message] == twice
     with pytest.raises(InputError, match=r"and so is"):
-        plan(sites, intent)
-    assert plan(sites, intent, options=CONFIGURED).steps
+        plan(sites, intent, options=PLAIN)
+    assert plan(sites, intent).steps
 
 
 # --- which fabric ---
@@ -207,9 +208,9 @@ def test_switches_of_two_sites_may_have_one_name(tmp_path: Path) -> None:
     written(tmp_path, {}, says, "east/leaf1")
     written(tmp_path, {}, says, "west/leaf1")
     written(tmp_path, other, says, "west/leaf2")
-    assert len(simulate(tmp_path, CONFIGURED)) == 2
-    assert len(simulate(tmp_path)) == 1
-    told = trace(tmp_path, "leaf2:Ethernet0", "leaf2:Ethernet8", 26, options=CONFIGURED).trace
+    assert len(simulate(tmp_path)) == 2
+    assert len(simulate(tmp_path, PLAIN)) == 1
+    told = trace(tmp_path, "leaf2:Ethernet0", "leaf2:Ethernet8", 26).trace
     assert not told.broken
     with pytest.raises(InputError, match="2 fabrics here"):
-        trace(tmp_path, "leaf1:Ethernet0", "leaf1:Ethernet8", 26, options=CONFIGURED)
+        trace(tmp_path, "leaf1:Ethernet0", "leaf1:Ethernet8", 26)
