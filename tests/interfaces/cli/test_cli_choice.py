@@ -180,6 +180,8 @@ def test_a_pyproject_counts_where_it_has_our_table(site: Cli) -> None:
     assert codes(site, "configs") == []
     Path("configs/pyproject.toml").write_text('[tool.lossless]\nselect = ["WD"]\n')
     assert codes(site, "configs") == ["WD001"]
+    Path("configs/pyproject.toml").write_text('[tool]\nother.key = 1\nlossless.select = ["WD"]\n')
+    assert codes(site, "configs") == ["WD001"]
     Path("configs/lossless.toml").write_text('select = ["ECN"]\n')
     assert codes(site, "configs") == []
 
@@ -223,6 +225,8 @@ def test_who_has_no_configuration_pays_for_none() -> None:
     Path("pyproject.toml").write_text('[project]\nname = "a"\ndependencies = ["lossless"]\n')
     assert needless() <= {"tomllib"}  # hardware profiles
     Path("fabric.yaml").unlink()
+    assert needless() == set()
+    Path("pyproject.toml").write_text('[tool.poetry.dependencies]\nlossless = "^1"\n')
     assert needless() == set()
     Path("pyproject.toml").write_text("[tool.lossless]\n")
     assert needless() == NEEDLESS

@@ -263,9 +263,11 @@ def _is_ours(file: str) -> bool:
         text = read_text(file)
     except UnreadableError:
         return False
-    # Our table, or a key of our name in another one.
-    if not re.search(r"tool\W+lossless|^[ \t]*lossless[ \t]*[.=]", text, re.MULTILINE):
-        return False
+    # Our table, or a key of our name below [tool]: a script or a dependency of this name is no configuration.
+    if not re.search(r"tool\W+lossless", text):
+        tools = re.search(r"^[ \t]*\[[ \t]*[\"']?tool[\"']?[ \t]*\]", text, re.MULTILINE)
+        if not tools or not re.search(r"^[ \t]*lossless[ \t]*[.=]", text[tools.end() :], re.MULTILINE):
+            return False
     from lossless.checks.lint.configuration.reader import has_table
 
     return has_table(text)
