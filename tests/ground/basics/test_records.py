@@ -107,3 +107,14 @@ def test_a_class_below_a_named_tuple_makes_its_own() -> None:
         Port,
         Wider,
     )
+
+
+def test_tuples_with_equally_many_fields_keep_their_own_names() -> None:
+    class Queue(records.NamedTuple):
+        port: str
+        number: int = 3
+        depth: int = 0
+
+    assert (Port(name="a"), Queue(port="a", depth=1)) == (("a", 4, True), ("a", 3, 1))
+    with pytest.raises(TypeError, match="'name'"):
+        Queue(name="a")  # type: ignore[call-arg]
