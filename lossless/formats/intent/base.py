@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
@@ -48,6 +48,32 @@ class Model(BaseModel):
         made = handler.resolve_ref_schema(schema)
         made["properties"] = documented(made.get("properties", {}), cls)
         return schema
+
+
+class OnDemand:
+    """Marks a section that most documents leave out: its validator is built when a document has the section.
+
+    It annotates a model, or a model and None. Building validators is a fifth of the lint of an intent.
+    """
+
+    def __get_pydantic_core_schema__(self, kind: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Return the validator (hook of pydantic)."""
+        model, *nothing = get_args(kind) or (kind,)
+        self._model: type[Model] = model
+        section = core_schema.no_info_plain_validator_function(model.model_validate)
+        return core_schema.nullable_schema(section) if nothing else section
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return the schema of the section (hook of pydantic)."""
+        self._model.model_rebuild()
+        whole = self._model.__pydantic_core_schema__
+        # Within another one: the handler leaves out the hooks of the schema that it is given.
+        is_optional = core["type"] == "nullable"
+        return handler(
+            core_schema.nullable_schema(whole) if is_optional else core_schema.definitions_schema(whole, [])
+        )
 
 
 class LazyJsonSchema:

@@ -22,6 +22,7 @@ from lossless.formats.intent.base import (
     Duration,
     LazyJsonSchema,
     Model,
+    OnDemand,
     Percent,
     Priority,
     Rate,
@@ -357,12 +358,12 @@ class TrafficClassIntent(Model):
     time within which 99 % of all frames leave the queue of a switch port again. Left out: no longer than with the
     configured thresholds. Example: `200us`
     """
-    buffer: ClassBuffers | None = None
+    buffer: Annotated[ClassBuffers | None, OnDemand()] = None
     """Thresholds and headroom of a lossless class, with exceptions where links or switches differ. Left out: those of
     the HWSKU.
     Example: `{dynamic_th: 1, by_tier: {spine: {dynamic_th: 0}}}`
     """
-    queue: ClassQueues | None = None
+    queue: Annotated[ClassQueues | None, OnDemand()] = None
     """Buffer that the queues of the class take before they drop, with exceptions where links or switches differ. Left
     out: that of the HWSKU's profiles.
     Example: `{dynamic_th: 3, by_tier: {spine: {dynamic_th: 1}}}`

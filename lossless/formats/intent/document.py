@@ -12,7 +12,17 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from lossless.formats.intent.base import LEAST_MTU, FrameSize, Model, Percent, Size, listed, refused, shown
+from lossless.formats.intent.base import (
+    LEAST_MTU,
+    FrameSize,
+    Model,
+    OnDemand,
+    Percent,
+    Size,
+    listed,
+    refused,
+    shown,
+)
 from lossless.formats.intent.classes import ClassName, TrafficClassIntent
 from lossless.formats.intent.hosts import HostsIntent
 from lossless.formats.intent.jobs import ClusterIntent, FailuresIntent, WorkloadIntent
@@ -322,7 +332,7 @@ class Intent(Model, title="Intent"):
     Example: `dcqcn`
     Example: `{dcqcn: {cnp_interval: 4us}}`
     """
-    trimming: TrimmingIntent | None = None
+    trimming: Annotated[TrimmingIntent | None, OnDemand()] = None
     """Packets that find no room in a queue are cut to their headers instead of dropped, so that the receiver can ask
     for them again. Rendered for SONiC 202505 and later. Left out: they are dropped.
     Example: `{of: [rdma], into: trimmed, size: 256 B}`
@@ -331,11 +341,11 @@ class Intent(Model, title="Intent"):
     """Which product fills which role, by the names that `lossless profiles` lists."""
     topology: TopologyIntent
     """A shape (`leaf_spine`), or `devices` and `links` by name."""
-    hosts: HostsIntent = HostsIntent.model_construct()
+    hosts: Annotated[HostsIntent, OnDemand()] = HostsIntent.model_construct()
     """Settings of the NICs of every host, and the environment of jobs. Left out: the defaults below it."""
-    buffers: Buffers = Buffers.model_construct()
+    buffers: Annotated[Buffers, OnDemand()] = Buffers.model_construct()
     """Buffer policy. Left out: headroom is not oversubscribed, unless the vendor ships it so."""
-    sonic: Sonic = Sonic.model_construct()
+    sonic: Annotated[Sonic, OnDemand()] = Sonic.model_construct()
     """Which release of SONiC the switches run. Left out: that of the switch's base, else 202411.
     Example: `{release: "202405"}`
     """
@@ -364,7 +374,7 @@ class Intent(Model, title="Intent"):
     incast of 16 NIC ports into one, a permutation of 16 and an all-to-all of 8.
     Example: `{checkpoint: {pattern: incast, nics: 17, size: 8 MiB}}`
     """
-    failures: FailuresIntent = FailuresIntent.model_construct()
+    failures: Annotated[FailuresIntent, OnDemand()] = FailuresIntent.model_construct()
     """Failures to tolerate. Left out: any one link, or any one switch.
     Example: `{links: 2, switches: 1, oversubscription: 2}`
     """

@@ -15,6 +15,7 @@ from lossless.formats.intent.base import (
     Length,
     LinkCount,
     Model,
+    OnDemand,
     OnOff,
     identifier,
     listed,
@@ -324,15 +325,15 @@ class TopologyIntent(Model):
 
     leaf_spine: LeafSpineIntent | None = None
     """A two-tier Clos by its numbers. Left out: another form is given."""
-    three_tier: ThreeTierIntent | None = None
+    three_tier: Annotated[ThreeTierIntent | None, OnDemand()] = None
     """A three-tier Clos of pods by its numbers. Left out: another form is given."""
-    rail_optimised: RailOptimisedIntent | None = None
+    rail_optimised: Annotated[RailOptimisedIntent | None, OnDemand()] = None
     """Scalable units with a leaf for each rail of the hosts, by their numbers. Left out: another form is given."""
-    dragonfly: DragonflyIntent | None = None
+    dragonfly: Annotated[DragonflyIntent | None, OnDemand()] = None
     """A dragonfly by its numbers. Left out: another form is given."""
-    dragonfly_plus: DragonflyPlusIntent | None = None
+    dragonfly_plus: Annotated[DragonflyPlusIntent | None, OnDemand()] = None
     """A dragonfly+ by its numbers. Left out: another form is given."""
-    torus: TorusIntent | None = None
+    torus: Annotated[TorusIntent | None, OnDemand()] = None
     """A torus of two or three dimensions by its numbers. Left out: another form is given."""
     devices: dict[Name, DeviceChoice] | None = None
     """Devices by name, where the fabric has no plain shape. Left out: a shape makes them.
@@ -359,9 +360,9 @@ class TopologyIntent(Model):
     Example: `2`
     Example: `{leaf: 1, spine: 7}`
     """
-    routing: RoutingChoice | None = None
+    routing: Annotated[RoutingChoice | None, OnDemand()] = None
     """How packets are routed. Left out: up and then down, as in a Clos. Example: `{policy: shortest-path}`"""
-    bridging: BridgingChoice | None = None
+    bridging: Annotated[BridgingChoice | None, OnDemand()] = None
     """Given where leaves bridge RDMA traffic between hosts and uplinks. Left out: they route it.
     Example: `{arp_timeout: 300s, mac_aging: 600s}`
     """
