@@ -103,9 +103,9 @@ class Dialect(NamedTuple):
     here, with the reason, as docs/dialects.md lists them; ``words`` are by code, or by code and severity if one code
     has several messages. ``files`` makes the files of a switch. For each attribute of
     :mod:`lossless.model.fabric.attributes` the dialect declares that its files carry it (``carries``), or the reason
-    why not (``losses``). ``session`` makes the commands that turn one configuration into another, removals included,
-    and ``carrying`` describes how a switch takes them. ``shares_in_percent``: queues of a port whose shares add up to
-    more than 100 % are refused.
+    why not (``losses``). ``session`` makes the commands that turn one configuration into another, with removals of
+    what the files can have, and ``carrying`` describes how a switch takes them. ``shares_in_percent``: queues of a port
+    whose shares add up to more than 100 % are refused.
     """
 
     reads: str

@@ -72,6 +72,8 @@ _OF_QUEUE = {
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
     """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay.
 
+    A setting that the dialect's files never have may stay too.
+
     Raises:
         InputError: a configuration is no text.
     """

@@ -1,8 +1,8 @@
 """A switch of the model to the structured configuration of AVD (``eos_cli_config_gen`` of pyavd 6.4.0).
 
-Maps are written in full, since EOS has defaults for missing entries: DSCP 0-7 goes to traffic class 1 there. Ports that
-are configured identically share a QoS profile. The queues are those of unicast: switches of Broadcom's Trident and
-Tomahawk, the only ones with profiles under EOS, have them apart from multicast.
+The map of DSCPs is written in full, since EOS has defaults for missing entries: DSCP 0-7 goes to traffic class 1 there.
+Ports that are configured identically share a QoS profile. The queues are those of unicast: switches of Broadcom's
+Trident and Tomahawk, the only ones with profiles under EOS, have them apart from multicast.
 """
 
 from __future__ import annotations

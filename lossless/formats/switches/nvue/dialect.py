@@ -214,7 +214,10 @@ _LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priorit
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay."""
+    """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay.
+
+    A setting that the dialect's files never have stays too.
+    """
     before, after = tree_of(running), tree_of(wanted)
     unset = (f"nv unset {' '.join(path)}" for path in _gone(before, after))
     return (*commands(_new(before, after)), *unset)

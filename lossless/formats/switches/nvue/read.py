@@ -168,7 +168,7 @@ def unread(tree: Node) -> Iterator[str]:
 
 
 def impossible(tree: Node) -> Iterator[RefusedSetting]:
-    """Yield the QoS settings that take a number and have none, or one larger than NVUE accepts."""
+    """Yield the QoS settings that take a number and have another value, or a number larger than NVUE accepts."""
     for path, node, most in _strays(tree):
         if isinstance(most, int):
             takes = f"0 to {most}" if most < _NUMBER else "a number of twelve digits at most"

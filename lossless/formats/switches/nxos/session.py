@@ -2,10 +2,10 @@
 
 Removals that block additions come first, then additions, then other removals. NX-OS takes commands one after another.
 A checkpoint before them is the target of ``rollback running-config checkpoint``, as a whole or not at all by default
-(Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide, "Configuring Rollback": ``atomic``). Settings
-that a queue loses are removed before it gets new ones: shares of all queues are limited together. A DSCP is matched
-by its new class before the old one loses it; each DSCP of a class map is an object of its own (``Dscp-list``,
-Cisco-NX-OS-device.yang 9.3(1)), so that one is removed without the others.
+(Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide, "Configuring Rollback": ``atomic``). Shares,
+levels and curves that a queue loses are removed before it gets new ones: shares of all queues are limited together. A
+DSCP is matched by its new class before the old one loses it; each DSCP of a class map is an object of its own
+(``Dscp-list``, Cisco-NX-OS-device.yang 9.3(1)), so that one is removed without the others.
 
 Defaults are those of settings without a line. Sources: Cisco, NX-API REST SDK guide of Nexus 3000 and 9000 9.3(x),
 "Configuring Priority Flow Control" (the modes), and configurations of batfish/batfish @cba1873 with ``show
@@ -98,6 +98,8 @@ _OF_QUEUE = {
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
     """Return the commands from a running to a wanted configuration; ports that the wanted one does not name stay.
 
+    A setting that the dialect's files never have may stay too.
+
     Raises:
         InputError: a configuration is no text.
     """
@@ -108,7 +110,7 @@ def session(running: Document, wanted: Document) -> tuple[str, ...]:
 
 
 def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
-    """Yield the commands that remove settings which queues of policies that stay, and watchdogs of ports, lose."""
+    """Yield the commands that remove shares, levels and curves of queues of policies that stay, and multipliers."""
     yield from _own_multipliers(before, after)
     for (kind, name), policy in before.policies.items():
         new = after.policies.get((kind, name))
