@@ -60,7 +60,7 @@ def bit_of(number: int) -> int:
 
 
 def read_priorities(text: str) -> tuple[int, ...]:
-    """Return the priorities that a comma list names; parts that are no priority are left out (rule SWS009)."""
+    """Return the priorities whose bits a comma list sets; parts that set no such bit are left out (rule SWS009)."""
     numbers = (read_number(part.strip()) for part in text.split(","))
     bits = {bit_of(number) for number in numbers if number is not None}
     return tuple(priority for priority in PRIORITIES if priority in bits)
@@ -306,7 +306,7 @@ class Tables:
 
 
 def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
-    """Return whether all values of a table are text, no key names several ports, and no field is a list.
+    """Return whether all values of a table are text, no field is a list, and no key of ports has a comma.
 
     False for the tables of profile lists.
     """

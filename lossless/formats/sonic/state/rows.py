@@ -1,4 +1,4 @@
-"""Rows and counters of a SONiC switch: their objects, and one name and unit for each field in all sources.
+"""Rows and counters of a SONiC switch: their objects, one name for each field in all sources, and its unit in each.
 
 Rows are those of CONFIG_DB, APPL_DB, STATE_DB and ASIC_DB. A row of a port, a buffer or a profile is identified by
 that as well as by its table and key, so that it is compared with the output of commands. Times of the watchdog and of

@@ -389,7 +389,7 @@ class QosReader:
         self._contents = _Contents()
 
     def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
-        """Return the QoS of a port; ports with equal rows, speed and cable length share one object."""
+        """Return the QoS of a port; ports with equal rows, speed, cable length and changes by buffermgrd share one."""
         link = (rows.lists, speed_bps, cable.configured_m, rows.unmade, rows.rewritten)
         written = (_written(rows.qos), _written(rows.watchdog), *map(_written_slots, rows.numbered), link)
         qos = self._as_written.get(written)

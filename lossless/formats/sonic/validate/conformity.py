@@ -222,7 +222,7 @@ class _TableValidator:
         return wanted is not None and all(name in _rows(self.data, table) for _, (table, name) in wanted)
 
     def _is_identical(self, key: str, fields: Mapping[object, object]) -> bool:
-        """Return whether a row under a new key has the contents of a valid row, as most rows of a file do."""
+        """Return whether a row under a new key has the contents of a valid row; False for rows with constraints."""
         shape, parts = self.accepted.shape, _parts(key)
         if shape is None or shape.checks or key in self.accepted.fixed or len(parts) != len(shape.key):
             return False
