@@ -103,7 +103,8 @@ def load_managed(document: Document) -> LoadedManagedIntent:
     """Return the intent of a document that names a cloud's transport, and so could be read.
 
     Raises:
-        InputError: every key and value that is invalid on such a fabric, each located, in the order of the file.
+        InputError: every key that is invalid on such a fabric and every value that the model refuses, or if it refuses
+            none every contradiction, each located, in the order of the file.
     """
     problems = list(not_text(document, document.data))
     out_of_place = list(_out_of_place(document))

@@ -395,7 +395,7 @@ class AlertTimes(NamedTuple):
         """Window in seconds in which the highest PERIODIC watermark is that of the last whole period, or a later one.
 
         SONiC clears the value at the end of each period, and it stays 0 until the next poll: two periods contain one
-        period's last value in any phase. Longer than seven scrapes, so that lost ones leave some.
+        period's last value in any phase. Seven scrapes at least, so that lost ones leave some.
         """
         return max(2 * WATERMARK_S, self.rate)
 
