@@ -351,13 +351,15 @@ def _unwritable(setting: ManagerSetting) -> WriteProblem | None:
 
 
 def _unreadable(text: str) -> str:
-    """Return why a value with a #, a control character or outer blanks would be read back differently, else empty."""
+    """Return why a value with a #, a control character, outer blanks or quotes is not read back, else empty."""
     if "#" in text:
         return "a # ends the line for whoever reads it"
     if any(ord(character) < 32 for character in text):
         return "a value must be one line, without control characters"
     if text != text.strip():
         return "blanks around a value are not read"
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
+        return "quotes around a value are not read"
     return ""
 
 

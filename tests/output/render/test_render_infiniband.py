@@ -282,6 +282,12 @@ def test_a_key_that_is_missing_or_none_is_a_located_error_and_nothing_is_written
             "log_prefix",
             "log_prefix: a # ends the line for whoever reads",
         ),
+        (
+            "sweep_interval: 15",
+            "log_prefix: '\"a\"'",
+            "log_prefix",
+            "log_prefix: quotes around a value are not read",
+        ),
     ],
 )
 def test_what_cannot_be_written_as_it_is_meant_is_a_located_error(

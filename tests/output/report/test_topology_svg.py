@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.topology.folding import MOST_COLUMNS, folded
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, wiring_plan
-from lossless.analysis.topology.summary import Picture
+from lossless.analysis.topology.summary import Picture, PictureEdge, PictureItem
 from lossless.output.report.drawing import LINKS, ROLE_FILLS
 from lossless.output.report.topology.svg import topology_svg
 from tests.analysis.topology.test_shape_laws import AT, G, clos, fly, fly_plus, pods, rails, ring
@@ -162,3 +163,16 @@ def test_no_row_has_more_boxes_than_are_legible(picture: Picture) -> None:
         return
     for role in ("super-spine", "spine", "leaf", "switch"):
         assert sum(item.role == role for item in picture.items) <= MOST_COLUMNS
+
+
+@pytest.mark.parametrize("one_in", [1, 2])
+def test_labels_without_a_place_are_in_the_legend(one_in: int) -> None:
+    """Of a row of switches with more links than get labels; each link has one, or every second."""
+    names = [f"sw{number}" for number in range(46)]
+    items = tuple(PictureItem(name, (name, name), 1, "leaf") for name in names)
+    edges = tuple(
+        PictureEdge(a, b, "links", 2, 400 * G, 3, label=f"label {number}" if number % one_in == 0 else "")
+        for number, (a, b) in enumerate(pairwise(names))
+    )
+    texts = {word for one in drawn(Picture("f", (), items, edges)).texts for word in one.text.split(": ")}
+    assert [edge.label for edge in edges if edge.label and edge.label not in texts] == []

@@ -255,7 +255,12 @@ class _FabricResolver:
         declared = self.loaded.intent.exceptions
         if not declared:
             return {}
-        known = {f"{switch.device}:{port.name}" for switch in switches for port in switch.ports}
+        known = {
+            f"{switch.device}:{port.name}"
+            for switch in switches
+            for port in switch.ports
+            if port.admin_up is not False
+        }
         # A port that the HWSKU lacks is reported by rules.
         known |= {end for ends in zip(*map(_named_ends, self.plan.bundles), strict=True) for end in ends}
         unknown = [end for end in declared if end not in known]

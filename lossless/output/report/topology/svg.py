@@ -379,7 +379,7 @@ def _placed(
 ) -> list[LinkLabel | None]:
     """Return the label of each line of a tier, None without a place; a missing count ends it, as do too many lines."""
     if len(of_tier) > _MOST_LABELS or _is_mesh(of_tier, lines):
-        return [None]
+        return [None] * len(of_tier)
     labels: list[LinkLabel | None] = []
     for line in of_tier:
         others = [
@@ -389,7 +389,7 @@ def _placed(
         labels.append(_label(line, others, areas))
         if labels[-1] is None and not line.edge.label:
             break
-    return labels
+    return [*labels, *[None] * (len(of_tier) - len(labels))]
 
 
 def _is_mesh(of_tier: Sequence[LinkLine], lines: Sequence[LinkLine]) -> bool:

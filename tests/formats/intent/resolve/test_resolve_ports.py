@@ -195,6 +195,20 @@ def test_a_wrong_exception_is_refused_at_its_place(line: str, said: str) -> None
     assert said in found[0]
 
 
+def test_an_exception_of_a_port_that_is_shut_down_to_reclaim_its_buffer_is_refused() -> None:
+    def reclaiming(end: str) -> str:
+        return f"{SHAPE}buffers: {{unused_ports: reclaim}}\nexceptions: {{'{end}': {{mtu: 1500}}}}\n"
+
+    unused = [
+        f"{switch.name}:{port.name}"
+        for switch in fabric(reclaiming("leaf1:Ethernet0")).switches
+        for port in switch.ports
+        if port.admin_up is False
+    ]
+    (said,) = said_of(reclaiming(unused[0]))
+    assert f"exceptions: no link uses a port '{unused[0]}'" in said
+
+
 WATCHDOG = "watchdog: {poll: 600ms, detection: 1200ms, restoration: 1200ms, action: drop}"
 TIERS = """\
 watchdog:
