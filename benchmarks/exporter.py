@@ -19,6 +19,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from gzip import compress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,8 +30,7 @@ from redis import Redis as Client
 from benchmarks.measure import report
 from lossless.formats.telemetry.exposition.exporter import Exporter
 from lossless.formats.telemetry.exposition.layout import given
-from lossless.formats.telemetry.exposition.redis_reader import MAPS, plan_of
-from lossless.formats.telemetry.metrics import READ_WINDOW
+from lossless.formats.telemetry.exposition.redis_reader import MAPS, LosslessNumbers, plan_of
 from tests.redis_server import NUMBER_OF, Redis, busy_switch, running
 
 PORTS = 64
@@ -63,9 +63,10 @@ def main() -> None:
             for name, way in methods.items():
                 taken[name].append(_seconds(way))
         text, busy = exporter.exposition(), _processor_s(redis, exporter)
+        whole = Exporter(given([redis.socket]), time.perf_counter, everything=True).exposition()
     scrape, cli, pipeline = (min(taken[name]) for name in methods)
     rows = sum(map(len, commands.values()))
-    print(f"{rows:,} rows, {text.count(b'lossless_'):,} lines, {len(text) / 1e6:.1f} MB")
+    print(f"{rows:,} rows, {size_of(text)}; with --all {size_of(whole)}")
     report(
         [
             ("scrape", scrape * 1000, GOAL_MS, "ms"),
@@ -75,6 +76,12 @@ def main() -> None:
             ("scrape, to HGETALL by redis-py's pipeline", scrape / pipeline, MOST_OF_PIPELINE, "x"),
         ]
     )
+
+
+def size_of(text: bytes) -> str:
+    """Return the samples and bytes of an exposition, plain and as a client gets them that takes gzip."""
+    samples = sum(not line.startswith(b"#") for line in text.splitlines())
+    return f"{samples:,} samples, {len(text) / 1e3:.0f} kB, {len(compress(text, 1)) / 1e3:.1f} kB packed"
 
 
 def load(scrapes: int) -> None:
@@ -157,7 +164,8 @@ def _processor_s(redis: Redis, exporter: Exporter) -> float:
 def _commands() -> dict[str, list[tuple[str, ...]]]:
     """Return the rows that a scrape reads, each with its fields, by database."""
     maps = busy_switch(PORTS)["COUNTERS_DB"]
-    plan = plan_of({of: maps[name] for of, name in MAPS.items()}, (), (), (READ_WINDOW,))
+    lossless = LosslessNumbers(frozenset("3"), frozenset("3"), frozenset("3"))
+    plan = plan_of({of: maps[name] for of, name in MAPS.items()}, (), (), lossless)
     commands: dict[str, list[tuple[str, ...]]] = {}
     for row in plan.rows:
         commands.setdefault(row.database, []).append((row.key, *row.fields))

@@ -101,13 +101,14 @@ def databases_in(folder: Path) -> dict[str, Rows]:
 
 
 def busy_switch(ports: int, queues: int = 8) -> dict[str, Rows]:
-    """Return the databases of a switch that counts everything of each port, queue, priority group and pool."""
+    """Return the databases of a switch that counts everything of each object; priority 3 has PFC on each port."""
+    names = [f"Ethernet{8 * port}" for port in range(ports)]
     counters: dict[str, dict[str, str]] = {f"COUNTERS_{kind}_NAME_MAP": {} for kind in _OBJECTS}
     for kind, (begins, fields) in _OBJECTS.items():
-        names = [f"Ethernet{8 * port}" for port in range(ports)] if kind != "BUFFER_POOL" else ["lossless"]
+        objects = names if kind != "BUFFER_POOL" else ["lossless"]
         if kind in ("QUEUE", "PG"):
-            names = [f"{name}:{number}" for name in names for number in range(queues)]
-        for at, name in enumerate(names):
+            objects = [f"{name}:{number}" for name in names for number in range(queues)]
+        for at, name in enumerate(objects):
             oid = f"oid:0x{begins}{at:012x}"
             counters[f"COUNTERS_{kind}_NAME_MAP"][name] = oid
             counters[f"COUNTERS:{oid}"] = {field: str(at * 1000 + n) for n, field in enumerate(fields)}
@@ -117,10 +118,13 @@ def busy_switch(ports: int, queues: int = 8) -> dict[str, Rows]:
                 counters |= {f"{table}:{oid}": marks for table in WINDOWS.values()}
     ports_up = {"oper_status": "up", "flap_count": "3", "speed": "400000"}
     return {
-        "CONFIG_DB": {"DEVICE_METADATA|localhost": {"hostname": "leaf1", "hwsku": "H", "platform": "p"}},
+        "CONFIG_DB": {
+            "DEVICE_METADATA|localhost": {"hostname": "leaf1", "hwsku": "H", "platform": "p"},
+            **{f"PORT_QOS_MAP|{name}": {"pfc_enable": "3"} for name in names},
+        },
         "COUNTERS_DB": counters,
-        "APPL_DB": {f"PORT_TABLE:Ethernet{8 * port}": ports_up for port in range(ports)},
-        "STATE_DB": {f"PORT_TABLE|Ethernet{8 * port}": {"speed": "400000"} for port in range(ports)},
+        "APPL_DB": {f"PORT_TABLE:{name}": ports_up for name in names},
+        "STATE_DB": {f"PORT_TABLE|{name}": {"speed": "400000"} for name in names},
     }
 
 

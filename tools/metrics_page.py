@@ -31,18 +31,29 @@ A value that a database does not have is absent, never 0. `N` is a priority, 0 t
 counters, all others are gauges; what is a question is 1 for yes and 0 for no. `window` is `periodic` (cleared every
 telemetry interval, 120 s if not set otherwise), `persistent` or `user` (cleared by users). This page is written by
 `tools/metrics_page.py`.
+
+The last column is what is served without `--all`: of queues, groups and priorities those that are lossless on the
+switch, all, or none (the metric is left out); of windows, `periodic` alone.
 """
 
 
 def page() -> str:
     """Return the page: a row for each metric."""
-    heads = ("metric", "labels", "meaning", "from")
+    heads = ("metric", "labels", "meaning", "from", "without `--all`")
     return TOP + "\n" + markdown_table(heads, [_row(metric) for metric in METRICS]) + "\n"
 
 
 def _row(metric: Metric) -> tuple[str, ...]:
     labels = ", ".join(f"`{label}`" for label in metric.labels[1:]) or "-"
-    return f"`{metric.name.removeprefix(PREFIX)}`", labels, metric.help, metric.origin or _origin(metric)
+    numbered = not {"priority", "queue", "pg"}.isdisjoint(metric.labels)
+    served = metric.read if numbered or metric.read == "none" else "all"
+    return (
+        f"`{metric.name.removeprefix(PREFIX)}`",
+        labels,
+        metric.help,
+        metric.origin or _origin(metric),
+        served,
+    )
 
 
 def _origin(metric: Metric) -> str:

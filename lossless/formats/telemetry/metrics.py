@@ -222,6 +222,7 @@ Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-port.yang @086b
 
 MetricKind = Literal["counter", "gauge"]
 ObjectKind = Literal["port", "queue", "pg", "pool"]
+ReadOf = Literal["lossless", "all", "none"]
 
 
 class Source(NamedTuple):
@@ -246,7 +247,8 @@ class Metric(NamedTuple):
     """One metric of ``lossless exporter``: its full name, its labels in their order, its unit, and its sources.
 
     ``sources`` are empty for a metric of the switch or of a database, as opposed to one of their objects; ``origin``
-    documents its source.
+    documents its source. ``read`` says of which queues, groups and priorities rules, alerts or dashboards read it: of
+    the lossless ones, of ``all``, or of ``none``.
     """
 
     name: str
@@ -256,11 +258,27 @@ class Metric(NamedTuple):
     help: str
     sources: tuple[Source, ...] = ()
     origin: str = ""
+    read: ReadOf = "lossless"
+
+
+_READ: dict[str, ReadOf] = {
+    # Alerts on pauses of lossy priorities, and the panel of what each queue sends.
+    "pfc_received_frames_total": "all",
+    "pfc_sent_frames_total": "all",
+    "queue_sent_bytes_total": "all",
+    "interface_received_packets_total": "none",
+    "interface_sent_packets_total": "none",
+    "queue_dropped_bytes_total": "none",
+    "queue_ecn_marked_bytes_total": "none",
+    "queue_trimmed_packets_total": "none",
+}
+"""The metrics that are read of more than lossless queues, groups and priorities, or of none."""
 
 
 def _metric(name: str, labels: str, unit: str, text: str, *sources: Source, origin: str = "") -> Metric:
     kind: MetricKind = "counter" if name.endswith("_total") else "gauge"
-    return Metric(PREFIX + name, kind, (SWITCH, *labels.split()), unit, text, sources, origin)
+    read = _READ.get(name, "lossless")
+    return Metric(PREFIX + name, kind, (SWITCH, *labels.split()), unit, text, sources, origin, read)
 
 
 def _windows(of: ObjectKind, counter: str) -> tuple[Source, ...]:

@@ -36,7 +36,7 @@ def exporter(
     database_config: str | None = None,
     host: str = "",
     switch: str | None = None,
-    all_windows: bool = False,
+    everything: bool = False,
     version_file: str = VERSION_FILE,
 ) -> Exporter:
     """Return an exporter that reads a switch's databases at each scrape; no database is read yet.
@@ -44,8 +44,8 @@ def exporter(
     ``servers`` are redis servers, as socket paths or HOST:PORT, each prefixed with ``NAMESPACE=`` if there are several.
     Without them the addresses are read from ``database_config``, a ``database_config.json`` or
     ``database_global.json``, else from SONiC's own file. ``clock`` returns seconds. ``host`` is the name of the switch
-    until CONFIG_DB provides one; ``switch`` overrides the name in CONFIG_DB. ``all_windows``: watermarks of every
-    window are read, not those of ``periodic`` alone.
+    until CONFIG_DB provides one; ``switch`` overrides the name in CONFIG_DB. ``everything``: all metrics are
+    served, of all windows, queues, groups and priorities, not those alone that rules, alerts and dashboards read.
 
     Raises:
         InputError: a server or a file does not give the address of the databases, or a file cannot be read.
@@ -62,7 +62,7 @@ def exporter(
         host=host,
         switch=switch,
         release=_release(version_file),
-        all_windows=all_windows,
+        everything=everything,
     )
 
 

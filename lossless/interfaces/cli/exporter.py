@@ -68,9 +68,11 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
 )
 @click.option("--switch", metavar="NAME", help="Value of the label switch (default: hostname of CONFIG_DB).")
 @click.option(
-    "--all-windows",
+    "--all",
+    "everything",
     is_flag=True,
-    help="Serve watermarks of all windows, not those of the window periodic alone, which rules and dashboards use.",
+    help="Serve all metrics, of every window, queue, group and priority, not only those that the rendered rules, "
+    "alerts and dashboards read.",
 )
 @click.option("--once", is_flag=True, help="Print the metrics once and end.")
 def exporter_command(
@@ -79,14 +81,15 @@ def exporter_command(
     listen: tuple[str, int],
     switch: str | None,
     *,
-    all_windows: bool,
+    everything: bool,
     once: bool,
 ) -> None:
     """Serve the counters of a SONiC switch to Prometheus.
 
     Runs on the switch, or where its redis can be reached, and reads its databases for each scrape: PFC frames and
     ECN marks by priority and queue, the PFC watchdog, drops, and watermarks of queues, priority groups and pools. It
-    never writes. Values that a database lacks are absent, and so are counters whose polling is off.
+    never writes. Values that a database lacks are absent, and so are counters whose polling is off. Queues, groups and
+    priorities without PFC are left out where no rule, alert or dashboard reads them.
 
     \b
     lossless exporter --listen 192.0.2.10:10163
@@ -107,7 +110,7 @@ def exporter_command(
         database_config=database_config,
         host=gethostname(),
         switch=switch,
-        all_windows=all_windows,
+        everything=everything,
     )
     exposition = _telling(made.exposition, lambda: made.unanswered)
     if once:

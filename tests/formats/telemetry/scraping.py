@@ -16,9 +16,9 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 """Values by the name of the metric, without the prefix, and its labels without the switch."""
 
 
-def exporter_of(redis: Redis, switch: str | None = None, *, all_windows: bool = True) -> Exporter:
-    """Return an exporter of a server; its clock says 0."""
-    return Exporter(given([redis.socket]), lambda: 0.0, host="host", switch=switch, all_windows=all_windows)
+def exporter_of(redis: Redis, switch: str | None = None, *, everything: bool = True) -> Exporter:
+    """Return an exporter of a server, of all that there is; its clock says 0."""
+    return Exporter(given([redis.socket]), lambda: 0.0, host="host", switch=switch, everything=everything)
 
 
 def samples_in(text: bytes) -> Samples:

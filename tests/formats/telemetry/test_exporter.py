@@ -14,8 +14,8 @@ from lossless.formats.sonic.state.forms import GROUPS
 from lossless.formats.telemetry.exposition import redis_reader
 from lossless.formats.telemetry.exposition.exporter import Exporter
 from lossless.formats.telemetry.exposition.layout import given, read_layout
-from lossless.formats.telemetry.metrics import METRICS, PREFIX
-from tests.formats.telemetry.scraping import complaints, exporter_of, names, samples_in, value
+from lossless.formats.telemetry.metrics import METRICS, PREFIX, named
+from tests.formats.telemetry.scraping import Samples, complaints, exporter_of, names, samples_in, value
 from tests.redis_server import Redis, Rows, busy_switch, databases_in, running
 
 PORT, QUEUE, GROUP, POOL = (
@@ -54,10 +54,75 @@ def test_a_busy_switch_has_a_sample_of_every_metric_for_each_object(redis: Redis
     assert sum(name == "pfc_received_frames_total" for name, _ in samples) == 2 * 8
     assert sum(name == "queue_watermark_bytes" for name, _ in samples) == 2 * 8 * 3
     assert complaints(text) == ""
-    fewer = samples_in(exporter_of(redis, all_windows=False).exposition())
-    unread = {key for key in samples if dict(key[1]).get("window") in {"user", "persistent"}}
-    assert unread
+
+
+_READ_OF_ALL = {"pfc_received_frames_total", "pfc_sent_frames_total", "queue_sent_bytes_total"}
+
+
+def test_what_no_rule_alert_or_dashboard_reads_is_left_out(redis: Redis) -> None:
+    """Kept of all priorities are counts of pauses, for alerts on lossy ones, and what each queue sends."""
+    redis.fill(busy_switch(2))
+    samples = samples_in(exporter_of(redis).exposition())
+    fewer = samples_in(exporter_of(redis, everything=False).exposition())
+    unread = {
+        (name, labels)
+        for name, labels in samples
+        for own in [dict(labels)]
+        if own.get("window", "periodic") != "periodic"
+        or named(name).read == "none"
+        or (name not in _READ_OF_ALL and {own.get(key, "3") for key in ("priority", "queue", "pg")} != {"3"})
+    }
     assert fewer.keys() == samples.keys() - unread
+    assert {key: samples[key] for key in fewer} == fewer
+
+
+@pytest.mark.parametrize(
+    ("rows", "queues", "groups"),
+    [
+        ({"PORT_QOS_MAP|Ethernet8": {"pfc_enable": "3,4"}}, {"3", "4"}, {"3", "4"}),
+        ({"PORT_QOS_MAP|Ethernet8": {"pfc_enable": "", "pfcwd_sw_enable": "5"}}, {"3", "5"}, {"3", "5"}),
+        (
+            {
+                "PORT_QOS_MAP|Ethernet8": {"pfc_enable": "4", "pfc_to_pg_map": "P", "pfc_to_queue_map": "Q"},
+                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|P": {"4": "1"},
+                "MAP_PFC_PRIORITY_TO_QUEUE|Q": {"4": "6"},
+            },
+            {"3", "6"},
+            {"3", "1"},
+        ),
+    ],
+    ids=["another priority on one port", "a watchdog without PFC", "maps of PFC"],
+)
+def test_lossless_queues_and_groups_are_those_of_pfc_on_any_port(
+    rows: Rows, queues: set[str], groups: set[str], redis: Redis
+) -> None:
+    redis.fill(busy_switch(2))
+    redis.fill({"CONFIG_DB": rows})
+    samples = samples_in(exporter_of(redis, everything=False).exposition())
+    assert of_metric(samples, "queue_dropped_packets_total", "queue") == queues
+    assert of_metric(samples, "priority_group_dropped_packets_total", "pg") == groups
+
+
+def test_a_class_added_in_operation_is_served_and_one_taken_away_stays(redis: Redis) -> None:
+    """PFC that a wrong configuration takes away must not end the alerts on its queue."""
+    redis.fill(busy_switch(1))
+    exporter = exporter_of(redis, everything=False)
+    for enabled, queues in (("3", {"3"}), ("3,4", {"3", "4"}), ("4", {"3", "4"})):
+        redis.fill({"CONFIG_DB": {"PORT_QOS_MAP|Ethernet0": {"pfc_enable": enabled}}})
+        samples = samples_in(exporter.exposition())
+        assert of_metric(samples, "queue_dropped_packets_total", "queue") == queues
+
+
+def test_a_switch_without_pfc_has_all_queues_and_groups(redis: Redis) -> None:
+    redis.fill(busy_switch(1))
+    redis.fill({"CONFIG_DB": {"PORT_QOS_MAP|Ethernet0": {"pfc_enable": ""}}})
+    samples = samples_in(exporter_of(redis, everything=False).exposition())
+    assert of_metric(samples, "priority_group_dropped_packets_total", "pg") == set("01234567")
+
+
+def of_metric(samples: Samples, name: str, label: str) -> set[str]:
+    """Return the values of a label of a metric."""
+    return {dict(labels)[label] for metric, labels in samples if metric == name}
 
 
 def test_the_switch_is_named_by_its_configuration(redis: Redis) -> None:
@@ -354,7 +419,7 @@ def test_a_server_that_hangs_is_waited_for_once_in_a_scrape(
         value(samples, "pfc_received_frames_total", namespace="asic1", interface="Ethernet0", priority="3")
         == 1
     )
-    assert len(asked) == 1 + 5
+    assert len(asked) == 1 + 6
 
 
 def test_it_sends_no_command_that_writes(redis: Redis) -> None:
@@ -398,18 +463,19 @@ def test_a_user_who_may_only_read_is_enough(tmp_path: Path) -> None:
         assert denied.strip() == ""
 
 
-@pytest.mark.parametrize("windows", [1, 3])
-def test_a_scrape_costs_one_command_for_each_row_and_few_besides(windows: int, redis: Redis) -> None:
+@pytest.mark.parametrize("everything", [True, False])
+def test_a_scrape_costs_one_command_for_each_row_and_few_besides(everything: bool, redis: Redis) -> None:
     redis.fill(busy_switch(64))
-    exporter = exporter_of(redis, all_windows=windows == 3)
+    exporter = exporter_of(redis, everything=everything)
     exporter.exposition()
     redis.ask("CONFIG", "RESETSTAT")
     exporter.exposition()
     calls = dict(re.findall(r"^cmdstat_([^:]+):calls=(\d+)", redis.ask("INFO", "commandstats"), re.MULTILINE))
-    objects = 64 * 8
-    # Ports in three databases; queues, groups and the pool with their windows; the switch, and what is polled.
-    assert int(calls["hmget"]) == 3 * 64 + 2 * (1 + windows) * objects + windows + 1 + len(GROUPS)
-    assert (int(calls["hgetall"]), int(calls["dbsize"])) == (4, 5)
+    # Ports in three databases; queues, groups and the pool with their windows; the switch, and what is polled. Of all
+    # queues one row is read, of other groups none, and PFC of each port tells which are lossless.
+    objects = 2 * (1 + 3) * 64 * 8 + 3 if everything else 64 * 8 + 64 + 2 * 64 + 1 + 64
+    assert int(calls["hmget"]) == 3 * 64 + objects + 1 + len(GROUPS)
+    assert (int(calls["hgetall"]), int(calls["dbsize"])) == (4, 5 if everything else 6)
 
 
 @pytest.mark.tools("prometheus")

@@ -11,6 +11,9 @@ from lossless.formats.sonic.state.forms import GROUP_OF
 from lossless.formats.sonic.state.rows import BY_FIELD
 from lossless.formats.telemetry.exposition.redis_reader import fields_of
 from lossless.formats.telemetry.metrics import BY_NAME, METRICS, PREFIX, Metric, any_of, named
+from lossless.formats.telemetry.prometheus.files import fabric_files
+from tests.formats.telemetry.grafana.test_boards import expressions
+from tests.formats.telemetry.subjects import example
 
 _UNITS = {"us": (1, 1_000_000), "bytes": (1, 1), "packets": (1, 1), "storms": (1, 1), "": (1, 1)}
 
@@ -66,3 +69,24 @@ def test_names_match_as_they_are_in_a_regular_expression_of_promql() -> None:
 def test_of_each_counter_it_is_known_what_polls_it() -> None:
     counters = {(counter, of) for metric in METRICS for counter, of, _ in _counters(metric)}
     assert counters - GROUP_OF.keys() == set()
+
+
+def test_the_exporter_serves_by_default_what_rules_and_dashboards_read() -> None:
+    files = fabric_files(example("roce-256"))
+    texts = [*expressions(), *(text for name, text in files.items() if name.endswith(".rules"))]
+    read = {name for text in texts for name in re.findall(rf"{PREFIX}[a-z_]+", text)}
+    assert {metric.name for metric in METRICS if metric.read != "none"} == read
+
+
+def test_what_the_exporter_serves_of_all_numbers_is_read_of_all() -> None:
+    """Other metrics are read beside a label of lossless ones, or joined with what the intent has lossless."""
+    of_all = {metric.name for metric in METRICS if metric.read == "all"}
+    numbered = re.compile(r'(?:priority|queue|pg)(?:=~?|!~)"')
+    unfiltered = {
+        name
+        for text in expressions()
+        for name, labels in re.findall(rf"({PREFIX}[a-z_]+){{([^}}]*)}}", text)
+        if not {"priority", "queue", "pg"}.isdisjoint(BY_NAME[name].labels)
+        if not numbered.search(labels) or '!~"' in labels
+    }
+    assert {name for name in unfiltered if "watchdog" not in name} == of_all

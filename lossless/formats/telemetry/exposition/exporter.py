@@ -15,7 +15,7 @@ from lossless.formats.telemetry.exposition.redis_reader import (
     lines_of,
     sample,
 )
-from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, READ_WINDOW, SWITCH, WINDOWS, named
+from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, SWITCH, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,8 @@ class Exporter:
     """Reads the databases of a switch once for each scrape; scrapes must not overlap.
 
     ``clock`` returns seconds. ``host`` is the name of the switch until a CONFIG_DB supplies one, ``switch`` a name that
-    overrides that of CONFIG_DB. Watermarks are of the window ``periodic``, with ``all_windows`` of every one.
+    overrides that of CONFIG_DB. Served is what rules, alerts and dashboards read, with ``everything`` all metrics, of
+    all windows, queues, groups and priorities.
     """
 
     def __init__(
@@ -43,10 +44,9 @@ class Exporter:
         host: str = "",
         switch: str | None = None,
         release: str = "",
-        all_windows: bool = False,
+        everything: bool = False,
     ) -> None:
-        windows = tuple(WINDOWS) if all_windows else (READ_WINDOW,)
-        self._readers = [NamespaceReader(namespace, windows) for namespace in namespaces]
+        self._readers = [NamespaceReader(namespace, everything=everything) for namespace in namespaces]
         places = (place for namespace in namespaces for place in namespace.databases.values())
         self._servers = frozenset(place.server for place in places)
         self._clock = clock

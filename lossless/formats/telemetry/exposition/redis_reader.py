@@ -6,8 +6,9 @@ or has another shape than its command asks for.
 
 A scrape is planned: the rows to read, and the sample of each of their fields; it is planned again when names change.
 A row is read by HMGET with the needed fields alone: a port has over a hundred. Of each ASIC it has the identity of
-the switch, the polling of its counters, and the rows of its objects. A value other than a number of 64 bits, as
-``N/A``, gives no sample.
+the switch, the polling of its counters, PFC of its ports, and the rows of its objects. Unless everything is asked for,
+queues, groups and priorities that are not lossless are left out where no rule, alert or dashboard reads them. A value
+other than a number of 64 bits, as ``N/A``, gives no sample.
 
 The text format is version 0.0.4 (prometheus/docs content/docs/instrumenting/exposition_formats.md). It is written
 here and not by a client library: a switch has ten thousand samples or more, their names and labels stay the same from
@@ -18,13 +19,14 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.databases import named_identity
 from lossless.formats.sonic.state.forms import GROUP_OF, GROUPS
 from lossless.formats.sonic.state.rows import COUNTERS
-from lossless.formats.telemetry.metrics import METRICS, WINDOWS
+from lossless.formats.telemetry.metrics import METRICS, READ_WINDOW, WINDOWS
 from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import MIB
@@ -98,33 +100,64 @@ class ReadingPlan(NamedTuple):
 
 
 class _Template(NamedTuple):
-    """The sample of any object of a kind: the indexes of its metric and source, its labels, its fields."""
+    """The sample of any object of a kind: the indexes of its metric and source, its labels, its fields.
+
+    ``of_all``: it is also read of queues and groups that are not lossless.
+    """
 
     metric: int
     source: int
     labels: str
     fields: tuple[tuple[str, ...], ...]
+    of_all: bool
 
 
-def plan_of(objects: Objects, off: Collection[str], labels: Labels, windows: Collection[str]) -> ReadingPlan:
+class LosslessNumbers(NamedTuple):
+    """The numbers that are lossless on a switch, as text: priorities with PFC, and the queues and groups of these."""
+
+    priorities: frozenset[str]
+    queues: frozenset[str]
+    groups: frozenset[str]
+
+    def has(self, of: ObjectKind, number: str | None) -> bool:
+        """Return whether an object is a lossless queue or group, or neither a queue nor a group."""
+        own = {"queue": self.queues, "pg": self.groups}.get(of)
+        return own is None or number in own
+
+
+def plan_of(
+    objects: Objects,
+    off: Collection[str],
+    labels: Labels,
+    lossless: LosslessNumbers | None = None,
+    *,
+    everything: bool = False,
+) -> ReadingPlan:
     """Return the plan of a scrape of these objects, without counters of groups whose polling is off.
 
-    ``labels`` are those of the switch, ``windows`` those whose watermarks are read.
+    ``labels`` are those of the switch. With ``everything`` every metric of all objects is read, in every window. Else
+    metrics and windows that no rule, alert or dashboard reads are left out, and of most metrics the queues, groups and
+    priorities that are not in ``lossless``; None stands for all.
     """
     labelled = {of: list(_labelled(of, names, label_text(labels))) for of, names in objects.items()}
     rows: list[Row] = []
     samples: dict[tuple[int, int], list[Sample]] = {}
-    for (database, table, of), templates in grouped(_templates(off, windows)).items():
-        wanted = (field for each in templates for any_of in each.fields for field in any_of)
-        fields = tuple(dict.fromkeys(wanted))
-        for template in templates:
-            at = tuple(tuple(map(fields.index, any_of)) for any_of in template.fields)
-            begins, ends = f"{METRICS[template.metric].name}{{", f"{template.labels}}} "
-            samples.setdefault((template.metric, template.source), []).extend(
-                Sample(f"{begins}{text}{ends}".encode(), row, at)
-                for row, (_, _, text) in enumerate(labelled.get(of, ()), len(rows))
-            )
-        rows += (Row(database, _key(database, table, *named), fields) for *named, _ in labelled.get(of, ()))
+    for (database, table, of), templates in grouped(_templates(off, lossless, everything)).items():
+        named = labelled.get(of, ())
+        kept = [each for each in named if everything or lossless is None or lossless.has(of, each.number)]
+        others = [each for each in named if each not in kept] if len(kept) < len(named) else []
+        for some, own in ((kept, templates), (others, [each for each in templates if each.of_all])):
+            wanted = (field for each in own for any_of in each.fields for field in any_of)
+            fields = tuple(dict.fromkeys(wanted))
+            for template in own:
+                at = tuple(tuple(map(fields.index, any_of)) for any_of in template.fields)
+                begins, ends = f"{METRICS[template.metric].name}{{", f"{template.labels}}} "
+                samples.setdefault((template.metric, template.source), []).extend(
+                    Sample(f"{begins}{each.labels}{ends}".encode(), row, at)
+                    for row, each in enumerate(some, len(rows))
+                )
+            if own:
+                rows += (Row(database, _key(database, table, each.name, each.oid), fields) for each in some)
     batches = (
         SourceSamples(METRICS[metric], METRICS[metric].sources[source], tuple(sorted(made, key=_row)))
         for (metric, source), made in sorted(samples.items(), key=lambda item: item[0])
@@ -136,14 +169,24 @@ def _row(sample: Sample) -> int:
     return sample.row
 
 
-def _labelled(of: ObjectKind, names: Mapping[str, str], switch: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the objects in a name map of COUNTERS_DB: name, oid, and labels after those of the switch."""
+class _Labelled(NamedTuple):
+    """An object in a name map of COUNTERS_DB, with the labels of its samples; ``number``: of a queue or group."""
+
+    name: str
+    oid: str
+    labels: str
+    number: str | None
+
+
+def _labelled(of: ObjectKind, names: Mapping[str, str], switch: str) -> Iterator[_Labelled]:
+    """Yield the objects in a name map of COUNTERS_DB."""
     kind = MAPS[of].removeprefix("COUNTERS_").removesuffix("_NAME_MAP")
     for name, oid in names.items():
         parts = dict(named_identity(kind, name))
         if of in parts:
             own = label_text((_LABELS[part], parts[part]) for part in _LABELS if part in parts)
-            yield name, oid, f"{switch},{own}"
+            number = parts[of] if of in ("queue", "pg") else None
+            yield _Labelled(name, oid, f"{switch},{own}", number)
 
 
 def _key(database: str, table: str, name: str, oid: str) -> str:
@@ -154,23 +197,28 @@ def _key(database: str, table: str, name: str, oid: str) -> str:
 
 
 def _templates(
-    off: Collection[str], windows: Collection[str]
+    off: Collection[str], lossless: LosslessNumbers | None, everything: bool
 ) -> Iterator[tuple[tuple[str, str, ObjectKind], _Template]]:
     """Yield the sample templates of each kind of object, by database, table and kind, without counters not polled."""
-    unread = {WINDOWS[window] for window in WINDOWS if window not in windows}
+    unread = {table for window, table in WINDOWS.items() if not everything and window != READ_WINDOW}
     for number, metric in enumerate(METRICS):
+        if metric.read == "none" and not everything:
+            continue
         by_priority = "priority" in metric.labels
+        of_all = everything or lossless is None or metric.read == "all"
+        priorities = [p for p in _PRIORITIES if of_all or p in lossless.priorities]
         for place, source in enumerate(metric.sources):
             of = "priority" if by_priority else source.of
             if source.table in unread or any(
                 GROUP_OF.get((counter, of)) in off for counter in source.counters
             ):
                 continue
-            for priority in _PRIORITIES if by_priority else (None,):
+            for priority in priorities if by_priority else (None,):
                 own = () if priority is None else (("priority", priority),)
                 labels = "".join(f",{label_text((pair,))}" for pair in (*own, *source.labels))
                 fields = tuple(fields_of(source, counter, priority) for counter in source.counters)
-                yield (source.database, source.table, source.of), _Template(number, place, labels, fields)
+                template = _Template(number, place, labels, fields, metric.read == "all")
+                yield (source.database, source.table, source.of), template
 
 
 def fields_of(source: Source, counter: str, priority: str | None) -> tuple[str, ...]:
@@ -444,6 +492,11 @@ _ROWS = (
 )
 _CONFIGURED = packed([_SIZE, *(("HMGET", *row) for row in _ROWS)])
 _NAMES = packed([_SIZE, *(("HGETALL", name_map) for name_map in MAPS.values())])
+_PFC_MAPS = ("MAP_PFC_PRIORITY_TO_QUEUE", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP")
+_PFC = ("pfc_enable", "pfcwd_sw_enable", "pfc_to_queue_map", "pfc_to_pg_map")
+"""Fields of PORT_QOS_MAP: priorities with PFC and with a watchdog, and maps of PFC, which are the identity if absent
+(sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+_PRIORITY = re.compile(r"(?<![0-9])[0-7](?![0-9])")
 _STATUS = (("enable", 1), ("disable", 0))
 _MS_PER_S = 1000
 
@@ -478,12 +531,14 @@ class _CurrentPlan(NamedTuple):
 class NamespaceReader:
     """The databases of one namespace. It keeps its connections, and its plan while objects, polling and labels stay.
 
-    ``up`` has for each database whether it answered in this scrape and is not empty.
+    ``up`` has for each database whether it answered in this scrape and is not empty. ``everything``: metrics, windows,
+    queues, groups and priorities are served that no rule, alert or dashboard reads, too.
     """
 
-    def __init__(self, namespace: Namespace, windows: Collection[str]) -> None:
+    def __init__(self, namespace: Namespace, *, everything: bool) -> None:
         self.name = namespace.name
-        self._windows = windows
+        self._everything = everything
+        self._lossless: LosslessNumbers | None = None
         self.up: dict[str, bool] = {}
         self._places = namespace.databases
         self._readers = {name: RedisReader(place) for name, place in namespace.databases.items()}
@@ -519,17 +574,43 @@ class NamespaceReader:
             self._readers["COUNTERS_DB"].refuse(why)
             self.up["COUNTERS_DB"] = False
             return ReadingPlan((), ()), ()
+        self._learn_lossless(_pairs(maps[0] or ()), limits)
         plan, commands = self._plan(maps, off, labels)
         answers = {name: iter(self._ask(name, packets, limits) or ()) for name, packets in commands.items()}
         return plan, [next(answers[row.database], ()) or (None,) * len(row.fields) for row in plan.rows]
 
+    def _learn_lossless(self, ports: Iterable[str], limits: ScrapeLimits) -> None:
+        """Add the priorities with PFC or a watchdog in CONFIG_DB, their queues and groups, to those known before.
+
+        One that was lossless stays: what a wrong configuration takes away must not fall silent.
+        """
+        if self._everything or "CONFIG_DB" not in self._readers or not self.up["CONFIG_DB"]:
+            return
+        rows = self._ask("CONFIG_DB", _of_ports(tuple(ports)), limits) or ()
+        pfc = {tuple(None if value is None else _text(value) for value in row or ()) for row in rows} - {()}
+        named = {
+            (table, name) for _, _, *maps in pfc for table, name in zip(_PFC_MAPS, maps, strict=True) if name
+        }
+        asked = [("HGETALL", f"{table}|{name}") for table, name in sorted(named)]
+        answers = (self._ask("CONFIG_DB", packed([_SIZE, *asked]), limits) or ()) if asked else ()
+        entries = {key: _pairs(answer or ()) for key, answer in zip(sorted(named), answers, strict=False)}
+        known = self._lossless or LosslessNumbers(frozenset(), frozenset(), frozenset())
+        for enabled, watched, *maps in pfc:
+            own = frozenset(_PRIORITY.findall(f"{enabled},{watched}"))
+            queues, groups = (
+                {entries.get((table, name or ""), {}).get(priority, priority) for priority in own}
+                for table, name in zip(_PFC_MAPS, maps, strict=True)
+            )
+            known = LosslessNumbers(known.priorities | own, known.queues | queues, known.groups | groups)
+        self._lossless = known if known.priorities else None
+
     def _plan(
         self, maps: Sequence[Answer], off: frozenset[str], labels: Sequence[tuple[str, str]]
     ) -> tuple[ReadingPlan, dict[str, Packets]]:
-        made_of = (maps, off, tuple(labels))
+        made_of = (maps, off, tuple(labels), self._lossless)
         if self._planned is None or self._planned.made_of != made_of:
             objects = {of: _pairs(answer or ()) for of, answer in zip(MAPS, maps, strict=True)}
-            plan = plan_of(objects, off, labels, self._windows)
+            plan = plan_of(objects, off, labels, self._lossless, everything=self._everything)
             self._planned = _CurrentPlan(made_of, plan, _commands(plan, self._readers))
         return self._planned.plan, self._planned.commands
 
@@ -546,6 +627,12 @@ class NamespaceReader:
             return None
         self.up[name] = bool(answers[0])
         return answers[1:]
+
+
+@lru_cache(maxsize=64)
+def _of_ports(ports: tuple[str, ...]) -> Packets:
+    """Return the commands for PFC of ports in CONFIG_DB."""
+    return packed([_SIZE, *(("HMGET", f"PORT_QOS_MAP|{port}", *_PFC) for port in ports)])
 
 
 def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]:
