@@ -111,6 +111,10 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
         _require_safe_runs(search, order, evaluator)
     parts = tuple(_Assembly(search, limits).parts(order.steps))
     steps = tuple(_numbered(step for _, step in parts))
+    if change.links_to_take and steps:
+        gone = listed(change.links_to_take, 8)
+        first = f"take links out of service that the target has not, and the hosts behind them: {gone}"
+        steps = (steps[0]._replace(by_hand=(first, *steps[0].by_hand)), *steps[1:])
     back = tuple(_rollback(search, evaluator, limits, placed.after) for placed in order.steps)
     return Plan(
         id=_hash(steps),
@@ -200,11 +204,10 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
         yield change.begun
     if any(step.kind == "stop" for step in steps):
         yield _APART
-    unread = any(stage.qos is None for kind in change.hosts if len(kind.stages) > 1 for stage in kind.stages)
-    if unread and change.sent != change.wanted:
-        yield "what hosts are set to now is not known: check that they take in the DSCPs of both sides"
-    elif unread:
-        yield "what hosts are set to now is not known: note it before they change, their rollback is left to you"
+    yield from _notes_of_hosts(change)
+    yield from _notes_of_links(change)
+    if not steps:
+        return
     if any(buffer_model(kind.running) != buffer_model(kind.target) for kind in change.kinds):
         yield "carrying out another buffer model is left to you: its states are evaluated, and its reload is a proposal"
     if any(unit.by_hand for kind in change.kinds for unit in kind.units):
@@ -228,6 +231,32 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
         yield "time to drain is not counted: state it with --drain-time"
     if not limits.link_up_s:
         yield "time until a port is up again is not counted: state it with --link-up-time"
+
+
+def _notes_of_hosts(change: FabricChange) -> Iterator[str]:
+    unread = any(stage.qos is None for kind in change.hosts if len(kind.stages) > 1 for stage in kind.stages)
+    if unread and change.sent != change.wanted:
+        yield "what hosts are set to now is not known: check that they take in the DSCPs of both sides"
+    elif unread:
+        yield "what hosts are set to now is not known: note it before they change, their rollback is left to you"
+    elif change.unread_hosts:
+        yield (
+            "what hosts are set to now is not known, and no step sets them: lossless-roce.sh --check of the target "
+            "says on a host whether it is set as the target says"
+        )
+
+
+def _notes_of_links(change: FabricChange) -> Iterator[str]:
+    if change.links_to_lay:
+        yield (
+            f"links of the target that are not in service: {listed(change.links_to_lay, 8)}: lay them after the last "
+            "step, and take them away before a rollback"
+        )
+    if change.links_to_take:
+        yield (
+            f"links in service that the target has not: {listed(change.links_to_take, 8)}: they come back after the "
+            "last step of a rollback, not before"
+        )
 
 
 def _time_notes(change: FabricChange, steps: Sequence[PlanStep]) -> Iterator[str]:

@@ -248,6 +248,12 @@ class PlannedKind(NamedTuple):
     system: SystemSwitch | None = None
     assumed_release: bool = False
 
+    @property
+    def recabled(self) -> tuple[str, ...]:
+        """The ports with a cable before and after whose length changes."""
+        both = self.cables_m.keys() & self.new_cables_m.keys()
+        return tuple(sorted(port for port in both if self.cables_m[port] != self.new_cables_m[port]))
+
 
 class HostKind(NamedTuple):
     """Hosts with the same settings before and after a change, and the stages by which they change.
@@ -298,6 +304,8 @@ class FabricChange(NamedTuple):
     ``sent`` are the DSCPs that jobs send now, ``wanted`` those of lossless classes of the target that they will send.
     ``lossless`` are all DSCPs of these classes: no setting of a host sends those of them that are not ``wanted``.
     ``begun`` says that an earlier change of DSCPs is half done, and which DSCPs jobs are therefore taken to send.
+    ``links_to_lay`` and ``links_to_take`` name links that are in the target or in service alone: the first are no part
+    of ``links`` and ``host_links``. ``unread_hosts``: settings of hosts in service are not known.
     """
 
     kinds: tuple[PlannedKind, ...]
@@ -308,6 +316,9 @@ class FabricChange(NamedTuple):
     wanted: frozenset[int]
     lossless: frozenset[int]
     begun: str = ""
+    links_to_lay: tuple[str, ...] = ()
+    links_to_take: tuple[str, ...] = ()
+    unread_hosts: bool = False
 
     @property
     def dscps(self) -> frozenset[int]:

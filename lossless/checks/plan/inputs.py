@@ -41,7 +41,7 @@ from lossless.formats.sonic.effective.chain import applied_fabric
 from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import grouped
+from lossless.ground.basics.findings import grouped, natural_key
 from lossless.ground.basics.records import UNKNOWN, NamedTuple, Unknown
 from lossless.ground.basics.units import listed
 from lossless.model.fabric.qos import DSCPS
@@ -49,7 +49,7 @@ from lossless.model.fabric.view import View, bare
 from lossless.model.hardware.load import hardware_finder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from lossless.checks.plan.systems import Unit
@@ -163,15 +163,19 @@ def change_of(
     )
     kinds = [kind._replace(units=_units(kind, sent | lossless)) for kind in kinds]
     classes = _PortClasses(kinds)
+    to_lay, to_take = _moved_links(running, target, kinds)
     return FabricChange(
         tuple(kinds),
         tuple(hosts),
-        tuple(_links(target, kind_of, classes)),
-        tuple(_host_links(target, kind_of, host_of, classes)),
+        tuple(_links(target, kind_of, classes, to_lay)),
+        tuple(_host_links(target, kind_of, host_of, classes, to_lay)),
         sent,
         wanted,
         lossless,
         "; ".join(dict.fromkeys(_begun(move) for move in moves)),
+        _named_links(to_lay),
+        _named_links(to_take),
+        unread_hosts=any(host.name not in running.hosts for host in target.hosts),
     )
 
 
@@ -420,10 +424,13 @@ def _port_classes(kind: PlannedKind) -> dict[str, str]:
     return {port: json.dumps(own, sort_keys=True) for port, own in rows.items()}
 
 
-def _links(target: Fabric, kind_of: Mapping[str, int], classes: _PortClasses) -> Iterator[PlannedLink]:
+def _links(
+    target: Fabric, kind_of: Mapping[str, int], classes: _PortClasses, to_lay: Collection[_End]
+) -> Iterator[PlannedLink]:
     seen = set()
     for link in target.links:
-        if not link.to_host:
+        ends = (link.a, link.a_port), (link.b, link.b_port)
+        if not link.to_host and not any(end in to_lay for end in ends):
             a, b = kind_of[link.a], kind_of[link.b]
             key = (a, classes.of(a, link.a_port), b, classes.of(b, link.b_port))
             if key not in seen:
@@ -432,16 +439,81 @@ def _links(target: Fabric, kind_of: Mapping[str, int], classes: _PortClasses) ->
 
 
 def _host_links(
-    target: Fabric, kind_of: Mapping[str, int], host_of: Mapping[str, int], classes: _PortClasses
+    target: Fabric,
+    kind_of: Mapping[str, int],
+    host_of: Mapping[str, int],
+    classes: _PortClasses,
+    to_lay: Collection[_End],
 ) -> Iterator[PlannedHostLink]:
     seen = set()
     for link in target.links:
-        if link.to_host:
+        if link.to_host and (link.a, link.a_port) not in to_lay:
             switch, host = kind_of[link.a], host_of[link.b]
             key = (host, switch, classes.of(switch, link.a_port))
             if key not in seen:
                 seen.add(key)
                 yield PlannedHostLink(host, switch, link.a_port)
+
+
+_End = tuple[str, str]
+"""A switch and a port of it; of a host, its name alone."""
+
+
+def _moved_links(
+    running: InService, target: Fabric, kinds: Sequence[PlannedKind]
+) -> tuple[dict[_End, _End], dict[_End, _End]]:
+    """Return the far ends of links of the target that are not in service, and of those in service that it has not.
+
+    They are by the port of a switch. In files a link is one of a port that is up, with the neighbor that
+    DEVICE_NEIGHBOR names; a port without a row of PORT is unknown, and a host may have another name there. Switches
+    that are replaced have their ports renamed, and are left out.
+    """
+    renamed = {name for kind in kinds if kind.port_names for name in kind.devices}
+    wanted = {end: far for end, far in _ends_of(target) if end[0] not in renamed}
+    if running.fabric is not None:
+        there = {end: far for end, far in _ends_of(running.fabric) if end[0] not in renamed}
+        to_lay = {end: far for end, far in wanted.items() if not _is_same(there.get(end), far, renamed)}
+        to_take = {end: far for end, far in there.items() if not _is_same(wanted.get(end), far, renamed)}
+        return to_lay, to_take
+    to_lay, to_take = {}, {}
+    names = {switch.name for switch in target.switches}
+    for switch in target.switches:
+        data = running.documents[switch.name].data
+        ports, neighbors = (_rows(data, table) for table in ("PORT", "DEVICE_NEIGHBOR"))
+        for port, row in ports.items():
+            end, far = (switch.name, port), wanted.get((switch.name, port))
+            told = neighbors.get(port) or {}
+            near = (str(told.get("name", "")), str(told.get("port", "")))
+            is_up = row.get("admin_status") == "up"
+            other = is_up and near[0] in names and far is not None and near != far
+            if far is not None and (not is_up or other):
+                to_lay[end] = far
+            if is_up and near[0] and (far is None or other):
+                to_take[end] = near if near[0] in names else (near[0], "")
+    return to_lay, to_take
+
+
+def _ends_of(fabric: Fabric) -> Iterator[tuple[_End, _End]]:
+    """Yield the ports of switches that have a link, each with its far end."""
+    for link in fabric.links:
+        yield (link.a, link.a_port), (link.b, "" if link.to_host else link.b_port)
+        if not link.to_host:
+            yield (link.b, link.b_port), (link.a, link.a_port)
+
+
+def _is_same(one: _End | None, other: _End, renamed: Collection[str]) -> bool:
+    return one == other or (one is not None and one[0] == other[0] and one[0] in renamed)
+
+
+def _rows(data: object, table: str) -> dict[str, dict[str, Any]]:
+    rows = data.get(table) if isinstance(data, dict) else None
+    return {key: row for key, row in rows.items() if isinstance(row, dict)} if isinstance(rows, dict) else {}
+
+
+def _named_links(ends: Mapping[_End, _End]) -> tuple[str, ...]:
+    """Return links by their ends, each once."""
+    pairs = (sorted(":".join(filter(None, end)) for end in link) for link in ends.items())
+    return tuple(sorted({" - ".join(pair) for pair in pairs}, key=natural_key))
 
 
 _ECN_BITS = 2

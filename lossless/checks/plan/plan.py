@@ -168,12 +168,7 @@ def _replacement(group: PlannedSwitches, batch: PlannedBatch) -> str:
 
 
 def _recabled(change: FabricChange) -> list[str]:
-    return [
-        f"{kind.devices[0]}:{port}"
-        for kind in change.kinds
-        for port in sorted(kind.new_cables_m)
-        if kind.cables_m.get(port) != kind.new_cables_m[port]
-    ]
+    return [f"{kind.devices[0]}:{port}" for kind in change.kinds for port in kind.recabled]
 
 
 def reached_by(kind: HostKind, change: HostChange) -> str:

@@ -76,7 +76,7 @@ class Search:
             done=tuple(frozenset() for _ in self._kinds),
             stages=tuple(0 for _ in self.hosts),
             restarted=self.change.sent <= self.change.wanted,
-            recabled=all(kind.cables_m == kind.new_cables_m for kind in self.change.kinds),
+            recabled=not any(kind.recabled for kind in self.change.kinds),
         )
 
     def goal(self) -> Position:

@@ -482,7 +482,7 @@ def _head(plan: Plan, style: TextStyle) -> str:
     more = len(plan.unsafe) - _FEW
     rest = [f"and {more} more dangers (--format json has all)"] if more > 0 else []
     unsafe = [*plan.unsafe[:_FEW], *rest]
-    lines = [headline(plan), *unsafe, *([evaluated(plan), *plan.notes] if plan.steps else [])]
+    lines = [headline(plan), *unsafe, *([evaluated(plan)] if plan.steps else []), *plan.notes]
     return "\n".join(wrapped(line, style) for line in lines)
 
 
