@@ -25,7 +25,7 @@ from lossless.checks.lint.baseline import (
     read_baseline,
 )
 from lossless.checks.lint.configuration.lookup import shown_path
-from lossless.checks.lint.configuration.reader import iso_date
+from lossless.checks.lint.configuration.reader import CODE_IN_ADDRESS, iso_date
 from lossless.checks.lint.run import in_order, run
 from lossless.checks.rules.selectors import codes_of, most_precise, unknown
 from lossless.checks.rules.subjects import SuppressionReview
@@ -96,7 +96,7 @@ class _Filter:
         for code, origin in report.superseded:
             self._saw(code, origin)
         left += map(self._graded, filter(self._is_chosen, self._about_suppressions()))
-        findings = in_order(left)
+        findings = in_order(map(self._linked, left))
         beside = {document.file: document for document in self._beside(findings)}
         return report._replace(
             findings=findings,
@@ -210,6 +210,13 @@ class _Filter:
             return finding
         selector = most_precise(finding.code, configuration.severities)
         return finding if selector is None else finding._replace(severity=configuration.severities[selector])
+
+    def _linked(self, finding: Finding) -> Finding:
+        """Return a finding with the address of its rule's page, where the configuration of its file has addresses."""
+        configuration = self._lookup.of(finding.origin.file)
+        if configuration is None or not configuration.rules_url:
+            return finding
+        return finding._replace(url=configuration.rules_url.replace(CODE_IN_ADDRESS, finding.code))
 
     def _beside(self, findings: Sequence[Finding]) -> Iterator[Document]:
         """Yield the configurations and baselines that findings point into."""

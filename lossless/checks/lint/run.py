@@ -35,10 +35,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 
-RULE_PAGES = "docs/rules/"
-"""Where the generated page of each rule lies, relative to the repository."""
-
-
 def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
     """Return the report of rules on a subject; ``form`` is the notation of objects in its files."""
     findings: list[Finding] = []
@@ -102,7 +98,6 @@ def _finding(rule: Rule, violation: Violation, form: ObjectForm) -> Finding:
         origin=violation.origin,
         note="\n".join(map(on_one_line, violation.note_lines or (violation.note,))),
         help=on_one_line(violation.help),
-        url=f"{RULE_PAGES}{rule.code}.md",
         related=violation.related,
         places=violation.total,
         elements=violation.elements,

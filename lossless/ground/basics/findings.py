@@ -86,7 +86,8 @@ class Finding(NamedTuple):
 
     ``elements`` are names of some or all of them in a fixed order; JSON has the first five. ``via`` is the intent key
     behind a finding on rendered output, None otherwise. ``fix`` are the edits that fix it at all elements; empty
-    where ``fixable`` is no. ``conclusive``: it replaces the findings that its rule supersedes at its elements.
+    where ``fixable`` is no. ``url`` is the address of the rule's page; empty where no ``rules-url`` is configured.
+    ``conclusive``: it replaces the findings that its rule supersedes at its elements.
     """
 
     code: str

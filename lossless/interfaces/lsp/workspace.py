@@ -130,8 +130,13 @@ class DiagnosticBuilder:
 
 
 def _page(finding: Finding) -> str | None:
-    """Return the URI of a rule's page, None in an installation without pages: hovering shows the same text."""
-    page = Path(data_dir("profiles")).parent / finding.url
+    """Return the URI of a rule's page, as configured or in a checkout of lossless.
+
+    None in an installation without pages: hovering shows the same text.
+    """
+    if finding.url:
+        return finding.url
+    page = Path(data_dir("profiles")).parent / "docs" / "rules" / f"{finding.code}.md"
     return page.as_uri() if page.is_file() else None
 
 

@@ -23,6 +23,7 @@ from lossless.api import (
     load_fabrics,
     parse_grid,
     plan,
+    report_as,
     simulate,
     sweep,
     trace,
@@ -117,6 +118,22 @@ def test_a_baseline_goes_where_the_configuration_says(
     assert "WD001" in errors(path, Options(rdma_dscps=(26,), configured=False))
 
 
+# --- where the pages of rules are ---
+
+
+def test_reports_link_to_the_pages_of_rules_where_a_configuration_says(tmp_path: Path) -> None:
+    for says, wanted in (
+        ("", None),
+        ('rules-url = "https://docs.example.net/{code}/#fix"\n', "https://docs.example.net/WD001/#fix"),
+    ):
+        folder = tmp_path / ("linked" if says else "plain")
+        folder.mkdir()
+        report = lint([written(folder, UNWATCHED, says)], Options(rdma_dscps=(26,), select=("WD001",)))
+        (finding,) = json.loads(report_as(report).text)["findings"]
+        driver = json.loads(report_as(report, "sarif").text)["runs"][0]["tool"]["driver"]
+        assert (finding["url"], driver["rules"][0].get("helpUri")) == (wanted, wanted)
+
+
 # --- the DSCP that must be lossless ---
 
 TO_ZERO = {"DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}}}
@@ -155,6 +172,12 @@ def test_without_a_configuration_nothing_is_named(tmp_path: Path) -> None:
         ("rdma-dscp = [64]\n", "64 is not a DSCP"),
         ("rdma-dscp = [true]\n", "true is not a DSCP"),
         ("rdma-dscps = [26]\n", "did you mean rdma-dscp?"),
+        (
+            'rules-url = "https://docs.example.net/rules/"\n',
+            "is no address of rules; expected one such as https://",
+        ),
+        ('rules-url = "file:///etc/{code}"\n', "is no address of rules"),
+        ('rules-url = "https://a b/{code}"\n', "is no address of rules"),
     ],
 )
 def test_a_mistake_in_a_configuration_is_said_by_every_command(

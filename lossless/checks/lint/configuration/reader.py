@@ -76,6 +76,7 @@ class Configuration(NamedTuple):
     ports: tuple[PortsEntry, ...] = ()
     rdma_dscps: tuple[int, ...] = ()
     pass_marks: Mapping[str, float] = {}
+    rules_url: str = ""
 
 
 @lru_cache(maxsize=16)
@@ -145,6 +146,7 @@ class _ConfigurationReader:
             ports,
             self._dscps(top.get("rdma-dscp", [])),
             marks,
+            top.get("rules-url", ""),
         )
 
     def _members(
@@ -264,6 +266,11 @@ if TYPE_CHECKING:
     """The errors of a value: the path below the value, and the message."""
 
 _DATE = re.compile(r"[0-9]{4}-[0-9][0-9]-[0-9][0-9]")
+CODE_IN_ADDRESS = "{code}"
+RULE_ADDRESS_EXAMPLE = f"https://docs.example.net/rules/{CODE_IN_ADDRESS}/"
+# The characters of RFC 3986, section 2, but for the brackets of an IPv6 address; one place for the code.
+_ADDRESS_PART = r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]"
+_RULE_ADDRESS = re.compile(rf"https?://{_ADDRESS_PART}+\{{code\}}{_ADDRESS_PART}*")
 
 
 class ValueKind(NamedTuple):
@@ -352,6 +359,11 @@ def _date(value: object) -> Faults:
         yield (), f"{shown(value)} is no date; expected one such as 2026-12-31"
 
 
+def _rule_address(value: object) -> Faults:
+    if not isinstance(value, str) or not _RULE_ADDRESS.fullmatch(value):
+        yield (), f"{shown(value)} is no address of rules; expected one such as {RULE_ADDRESS_EXAMPLE}"
+
+
 def _dscps(value: object) -> Faults:
     if not isinstance(value, list) or not value:
         yield (), f"{shown(value)} is no list of DSCPs; expected one such as [26]"
@@ -401,6 +413,7 @@ FILE = ValueKind(_text, _text_schema)
 PATTERNS = ValueKind(_patterns, _patterns_schema)
 SELECTORS = ValueKind(_selectors, _selector_schema)
 NAMED_DSCPS = ValueKind(_dscps, _dscps_schema)
+RULE_ADDRESS = ValueKind(_rule_address, lambda: {"type": "string", "pattern": f"^{_RULE_ADDRESS.pattern}$"})
 DATE = ValueKind(_date, lambda: {"type": "string", "format": "date", "pattern": f"^{_DATE.pattern}$"})
 
 
@@ -432,6 +445,10 @@ TOP: dict[str, ConfigurationKey] = {
     "rdma-dscp": ConfigurationKey(
         NAMED_DSCPS,
         "The DSCPs that must be lossless on devices without an intent, as [26]; --rdma-dscp takes its place.",
+    ),
+    "rules-url": ConfigurationKey(
+        RULE_ADDRESS,
+        "The address of a rule's page, with {code} for its code; reports link to it, and to nothing if not said.",
     ),
     "exclude": ConfigurationKey(
         PATTERNS,

@@ -110,6 +110,8 @@ def _driver(rules: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _rule(finding: Finding, context: RunContext) -> dict[str, Any]:
     rule: dict[str, Any] = {"id": finding.code, "name": finding.name}
+    if finding.url:
+        rule["helpUri"] = finding.url
     text = context.describe(finding.code)
     return rule if text is None else rule | _described(text)
 
