@@ -37,6 +37,43 @@ def data_dir(kind: Literal["templates", "profiles", "examples"]) -> str:
     raise LosslessError(f"the installation is damaged: no folder {kind!r} beside the package or in it")
 
 
+def build_version() -> str:
+    """Return the version with the commit of this package as local part: ``0.1.0+g1f1ab4577e31``.
+
+    It ends with ``.dirty`` if the package was built from changed files, and with ``.checkout`` in a checkout, whose
+    files may differ from the commit. A package that was built without git has the version alone.
+    """
+    from lossless import __version__
+
+    try:
+        with open(os.path.join(_PACKAGE, "_data", "COMMIT"), encoding="ascii") as file:
+            return f"{__version__}+g{file.read().strip()}"
+    except OSError:
+        commit = _checked_out(os.path.join(os.path.dirname(_PACKAGE), ".git"))
+        return f"{__version__}+g{commit[:12]}.checkout" if commit else __version__
+
+
+def _checked_out(folder: str) -> str:
+    """Return the commit that a ``.git`` folder has checked out, read without git; empty if it cannot be read.
+
+    Source: git's documentation, gitrepository-layout: HEAD, refs and packed-refs.
+    """
+    try:
+        with open(os.path.join(folder, "HEAD"), encoding="ascii") as file:
+            kind, _, ref = file.read().strip().rpartition(" ")
+        if not kind:
+            return ref
+        loose = os.path.join(folder, *ref.split("/"))
+        if os.path.isfile(loose):
+            with open(loose, encoding="ascii") as file:
+                return file.read().strip()
+        with open(os.path.join(folder, "packed-refs"), encoding="utf-8") as file:
+            rows = (line.split() for line in file)
+            return next((row[0] for row in rows if row[1:] == [ref]), "")
+    except (OSError, ValueError):
+        return ""
+
+
 def beginning(file: str, most_bytes: int, *, folder: int | None = None) -> bytes:
     """Return the first ``most_bytes`` bytes of a regular file or of a pipe read by :func:`hold_pipe`, or all if fewer.
 

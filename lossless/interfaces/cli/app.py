@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lossless import __version__
 from lossless.ground.basics.errors import InputError, LosslessError, Problem
 from lossless.ground.basics.foreign_text import visible
 from lossless.interfaces.cli.terminal import (
@@ -202,6 +201,14 @@ def _texts_in(values: Iterable[Any]) -> Iterator[str]:
             yield from _texts_in(value)
 
 
+def _show_version(context: click.Context, _option: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not context.resilient_parsing:
+        from lossless.ground.basics.files import build_version
+
+        click.echo(f"lossless {build_version()}")
+        context.exit()
+
+
 @click.group(
     cls=Commands,
     help="Check, render and simulate the configuration of lossless RDMA fabrics.",
@@ -209,7 +216,14 @@ def _texts_in(values: Iterable[Any]) -> Iterator[str]:
     "done.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, message="lossless %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def group() -> None:
     """Hold the commands; there is nothing to do before them."""
 

@@ -11,6 +11,7 @@ import pytest
 from lossless import __version__
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
+from lossless.ground.basics.files import build_version
 from lossless.interfaces.cli.app import COMMANDS, GROUPS, group
 from lossless.model.hardware.infiniband import hca_names, infiniband_switch_names
 from lossless.model.hardware.load import nic_names, switch_names
@@ -40,7 +41,7 @@ def test_the_help_lists_every_command(cli: Cli) -> None:
 
 def test_the_version_is_that_of_the_package(cli: Cli) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert cli("--version") == (0, f"lossless {__version__}\n", "")
+    assert cli("--version") == (0, f"lossless {build_version()}\n", "")
     assert project["version"] == __version__
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from inline_snapshot import external_file, snapshot
 
-from lossless import __version__
+from lossless.ground.basics.files import build_version
 from lossless.interfaces.cli.options.lint import FORMATS
 from lossless.output.report.columns import wrapped
 from tests.interfaces.cli.conftest import Cli
@@ -107,7 +107,7 @@ def test_sarif(site: Cli) -> None:
     assert (code, err) == (2, "")
     (run,) = sarif.parsed(out)["runs"]
     driver = run["tool"]["driver"]
-    assert driver.pop("version") == driver.pop("semanticVersion") == __version__
+    assert driver.pop("version") == driver.pop("semanticVersion") == build_version()
     for rule in driver["rules"]:
         described = rule.pop("help")
         assert described["text"].startswith(rule["shortDescription"]["text"])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless import __version__
+from lossless.ground.basics.files import build_version
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.foreign_text import visible
 from lossless.output.report.lint.gitlab import finding_fingerprints
@@ -105,7 +105,8 @@ class _Artifacts:
 
 
 def _driver(rules: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"name": "lossless", "version": __version__, "semanticVersion": __version__, "rules": rules}
+    version = build_version()
+    return {"name": "lossless", "version": version, "semanticVersion": version, "rules": rules}
 
 
 def _rule(finding: Finding, context: RunContext) -> dict[str, Any]:
