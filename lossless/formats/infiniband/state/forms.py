@@ -13,15 +13,15 @@ def _form(name: str, module: str = "", title: str = "", *functions: str) -> Capt
 FORMS = (
     _form("opensm log", "opensm", "opensm's log"),
     _form("ibqueryerrors"),
-    _form("perfquery"),
+    _form("perfquery", "ibqueryerrors", "", "is_perfquery", "read_perfquery"),
     _form("ibnetdiscover"),
     _form("iblinkinfo"),
     _form("ibswinfo"),
     _form("UFM telemetry", "ufm", "telemetry of UFM"),
     _form("ibdiagnet2.db_csv", "ibdiagnet_database"),
-    _form("ibdiagnet2.pm", "ibdiagnet_counters"),
+    _form("ibdiagnet2.pm", "ibdiagnet_lines"),
     _form("ibdiagnet2.net_dump", "ibdiagnet_links"),
-    _form("ibdiagnet2.log", "ibdiagnet_log"),
+    _form("ibdiagnet2.log", "ibdiagnet_lines", "", "is_log", "read_log"),
     _form("ibdiagnet2.sharp_an_info", "ibdiagnet_links", "", "is_sharp_nodes", "read_sharp_nodes"),
     _form("partitions.conf", "opensm", "", "is_partitions", "read_definitions"),
 )

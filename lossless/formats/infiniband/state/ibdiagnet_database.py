@@ -17,7 +17,7 @@ import csv
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.ibdiagnet_counters import count_of, guid_of, said
+from lossless.formats.infiniband.state.ibdiagnet_lines import count_of, guid_of, said
 from lossless.formats.infiniband.state.ibqueryerrors import counter_of, counter_reading, is_extended
 from lossless.ground.basics.records import UNKNOWN, NamedTuple
 from lossless.ground.documents.printed_lines import counted

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.infiniband.state.ibdiagnet_counters import guid_of, said
+from lossless.formats.infiniband.state.ibdiagnet_lines import guid_of, said
 from lossless.ground.basics.records import UNKNOWN
 from lossless.ground.documents.printed_lines import counted, value_of
 
