@@ -361,7 +361,7 @@ HOLD = np.dtype(
 
 PROBE = np.dtype(
     [
-        ("kind", "i4"),  # what it looks at: kernel.recorder
+        ("kind", "i4"),  # what it looks at: kernel.run
         ("index", "i4"),  # queue, group, unit or flow
     ],
     align=True,

@@ -190,7 +190,7 @@ class Simulation:
             raise ScenarioError("more is under way to a sender than its window allows; lower window.bdps")
 
     def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
-        """Record probes (kind and index of ``kernel.recorder``) from time zero on; for use before :meth:`advance`."""
+        """Record probes (kind and index of ``kernel.run``) from time zero on; for use before :meth:`advance`."""
         self.state = self.state._replace(
             probes=np.array(list(probes), PROBE), samples=np.zeros((samples, len(probes)))
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lossless.analysis.simulation.engine.kernel import recorder
+from lossless.analysis.simulation.engine.kernel import run as recorder
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.engine.records import NEVER
 from lossless.analysis.simulation.engine.run import Simulation

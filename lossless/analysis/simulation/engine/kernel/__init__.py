@@ -2,6 +2,6 @@
 
 :mod:`nic` sends, by the rate or window of :mod:`nscc`; :mod:`pfc` carries, pauses and resumes; :mod:`ingress` takes
 frames in, and :mod:`memory` admits and releases them; :mod:`paths` chooses a link, :mod:`egress` schedules and marks;
-:mod:`deliver` receives. :mod:`agenda` has the times of events, :mod:`recorder` the samples of a recording, and
-:mod:`run` is the clock and the watchdog.
+:mod:`deliver` receives. :mod:`agenda` has the times of events, and :mod:`run` is the clock, the watchdog, and the
+samples of a recording.
 """

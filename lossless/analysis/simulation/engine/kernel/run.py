@@ -1,4 +1,4 @@
-"""The clock of the simulation: take the next event from the agenda, run it; rare events, and the PFC watchdog.
+"""The clock of the simulation: take the next event from the agenda, run it; rare events, among them the PFC watchdog.
 
 Rare events have an entry point of their own, so that a run without them need not wait for its compilation: receive
 buffers that have drained, NICs that begin or end to pause their switch, watchdogs, the recorder.
@@ -23,7 +23,7 @@ from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_also, p
 from lossless.analysis.simulation.engine.kernel.deliver import deliver, pull
 from lossless.analysis.simulation.engine.kernel.egress import forward
 from lossless.analysis.simulation.engine.kernel.ingress import arrive, flush
-from lossless.analysis.simulation.engine.kernel.memory import World, give_back, wants_resume
+from lossless.analysis.simulation.engine.kernel.memory import World, give_back, wants_resume, xoff
 from lossless.analysis.simulation.engine.kernel.nic import (
     catch_up,
     foresee,
@@ -33,7 +33,6 @@ from lossless.analysis.simulation.engine.kernel.nic import (
     take_turn,
 )
 from lossless.analysis.simulation.engine.kernel.pfc import account, obey, paused_ps, resume, take_off_wire
-from lossless.analysis.simulation.engine.kernel.recorder import sample
 from lossless.analysis.simulation.engine.records import NEVER
 
 
@@ -304,3 +303,40 @@ def _let_go(w: World, which: int, priority: int) -> None:
         if wants_resume(w.units[group.unit], group):
             group.paused = 0
             resume(w, into, priority)
+
+
+QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAUSED_PS, DELIVERED_BYTES = (
+    range(8)
+)
+"""Kinds of probes; a probe's index is that of a queue, a group, a unit or a flow."""
+
+
+@kernel
+def sample(w: World) -> None:
+    """Record the current value of every probe."""
+    for column in range(len(w.probes)):
+        w.samples[w.clock.samples, column] = seen(w, w.probes[column].kind, w.probes[column].index)
+    w.clock.samples += 1
+
+
+@kernel
+def seen(w: World, kind: int, index: int) -> float:
+    """Return the value of a probe: bytes, bits per second, or the total time for which a transmitter has been paused.
+
+    A rate is that of the flow's last frame: DCQCN's timers are applied when the next one starts.
+    """
+    if kind == QUEUE_BYTES:
+        return float(w.queues[index].bytes)
+    if kind == GROUP_BYTES:
+        return float(w.groups[index].bytes)
+    if kind == GROUP_THRESHOLD:
+        return xoff(w.units[w.groups[index].unit], w.groups[index])
+    if kind == GROUP_HEADROOM:
+        return float(w.groups[index].headroom_used)
+    if kind == UNIT_BYTES:
+        return float(w.units[index].used)
+    if kind == RATE:
+        return w.points[index].rate_bps
+    if kind == DELIVERED_BYTES:
+        return float(w.flows[index].expected_psn)
+    return float(paused_ps(w.queues[index], w.clock.now))
