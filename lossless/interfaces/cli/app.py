@@ -76,6 +76,7 @@ _PIPE_CLOSED = 141
 _MODULES = {
     "import": "import_",
     "collector": "exporter",
+    "storm": "workload",
     **dict.fromkeys(("rule", "rules", "profiles", "formats", "schema", "completion"), "reference"),
 }
 

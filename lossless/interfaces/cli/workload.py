@@ -1,4 +1,4 @@
-"""``lossless workload``: the traffic of a collective on a fabric, and its duration."""
+"""``lossless workload``: the traffic of a collective, and its duration; ``lossless storm``: how pauses propagate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lossless.ground.basics.units import parse_duration, parse_percent, parse_size
-from lossless.interfaces.api.capacity import ALGORITHMS, COLLECTIVE, COLLECTIVES, Workload
+from lossless.interfaces.api.capacity import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC, Workload
 from lossless.interfaces.api.simulate import SEEDS, Question
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
@@ -22,13 +22,14 @@ from lossless.interfaces.cli.options import (
     profiles,
     written_as,
 )
-from lossless.interfaces.cli.options.quantities import Quantity, ask_of, seed_limits
+from lossless.interfaces.cli.options.quantities import RATE, Quantity, ask_of, seed_limits
 from lossless.interfaces.cli.progress import ProgressBar
+from lossless.interfaces.cli.reports import draw
 from lossless.interfaces.cli.simulate import exit_code
 from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
-"""The version of the keys in the JSON object."""
+"""The version of the keys in the JSON object of either command."""
 _ALGORITHMS = tuple(dict.fromkeys(name for names in ALGORITHMS.values() for name in names))
 _DURATION = Quantity("TIME", parse_duration)
 
@@ -150,3 +151,73 @@ def _asked(given: dict[str, Any]) -> Workload:
         overlap=given["overlap"] / 100,
         step_ns=given["step_latency"],
     )
+
+
+@click.command("storm", short_help=COMMANDS["storm"])
+@click.argument("path", metavar="INTENT", type=InputPath())
+@click.option(
+    "--from",
+    "end",
+    metavar="HOST",
+    required=True,
+    help="The dead or slow host, or a port of it: host1:port2.",
+)
+@click.option(
+    "--traffic",
+    type=OneOf(STORM_TRAFFIC),
+    default=STORM_TRAFFIC[0],
+    show_default=True,
+    help="Traffic pattern.",
+)
+@click.option(
+    "--drain-rate",
+    type=RATE,
+    default=None,
+    help="Rate at which each of its ports still drains (default: none).",
+)
+@click.option(
+    "--class", "traffic_class", metavar="NAME", help="Lossless class (default: that of the lowest priority)."
+)
+@click.option("--svg", metavar="FILE", help="Also draw it.")
+@profiles
+@written_as("the blast radius is")
+@how_much("the rows that a long table leaves out")
+def storm_command(
+    path: str,
+    end: str,
+    traffic: Any,
+    drain_rate: int | None,
+    traffic_class: str | None,
+    svg: str | None,
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Show the blast radius of a PFC storm from one dead or slow host.
+
+    INTENT is a file, or a folder that holds fabric.yaml; links out of service carry nothing. Every
+    assumption is printed. Exit codes: 0 computed, 2 not read, or not possible.
+    """
+    from lossless import api
+    from lossless.ground.documents.atomic import require_writable
+
+    if svg is not None:
+        require_writable(svg)
+    blast_radius = api.storm(
+        path, end, traffic, drain_rate or 0, traffic_class, options=api_options((), profile_dirs)
+    )
+    if output_format == "json":
+        out_json({"version": _VERSION, **blast_radius.to_data()})
+    else:
+        from lossless.output.report.traffic_text import storm_text
+
+        out(storm_text(blast_radius, style_for(sys.stdout, verbose=verbose)))
+    if svg is not None:
+        from lossless.output.report.topology.svg import topology_svg
+        from lossless.output.report.traffic_text import storm_picture
+
+        draw(svg, topology_svg(storm_picture(blast_radius)))
+    elif output_format == "text":
+        then("storm", path, "--from", end, "--svg", "storm.svg", quiet=quiet, because="draws it")
+    return OK
