@@ -1,7 +1,7 @@
 """The public API: functions and records to load, lint, render, plan, verify, simulate and more. A test pins the names.
 
 Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import`,
-:func:`write_plan`, :func:`write_thresholds` and :func:`write_tuned` write the user's files.
+:func:`write_acceptance`, :func:`write_plan`, :func:`write_thresholds` and :func:`write_tuned` write the user's files.
 """
 
 from __future__ import annotations
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.answer import SimulationResult as SimulationResult
     from lossless.analysis.simulation.study.sweep import Sweep as Sweep
     from lossless.checks.lint.run import Change as Change, Report as Report
+    from lossless.checks.plan.acceptance import (
+        AcceptancePlan as AcceptancePlan,
+        AcceptanceResults as AcceptanceResults,
+    )
     from lossless.checks.plan.assemble import NoPlan as NoPlan
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
@@ -82,10 +86,13 @@ if TYPE_CHECKING:
         FabricDrift as FabricDrift,
         Plan as Plan,
         PlanLimits as PlanLimits,
+        acceptance as acceptance,
+        acceptance_results as acceptance_results,
         diff as diff,
         diff_fabric as diff_fabric,
         plan as plan,
         plan_progress as plan_progress,
+        write_acceptance as write_acceptance,
         write_plan as write_plan,
     )
     from lossless.interfaces.api.reference import (
@@ -134,7 +141,10 @@ _MODULES = {
         "evaluate_workload headroom_of_link headroom_of_ports moves pins storm topology workload"
     ),
     "exporter": "Exporter collector exporter",
-    "plan": "DeviceProgress Drift FabricDrift Plan PlanLimits diff diff_fabric plan plan_progress write_plan",
+    "plan": (
+        "DeviceProgress Drift FabricDrift Plan PlanLimits acceptance acceptance_results diff diff_fabric plan "
+        "plan_progress write_acceptance write_plan"
+    ),
     "fabrics": "Fabrics load_fabrics",
     "reference": "Format Hardware Rule configuration_schema document_schema formats hardware intent_schema rule rules",
     "import_": "ImportResult import_configs write_import",
@@ -143,6 +153,7 @@ _MODULES = {
     "opensm": "OpensmResult check_with_opensm",
     "render": "RenderResult RenderedFiles render render_to_memory",
     "..checks.lint.run": "Change Report",
+    "..checks.plan.acceptance": "AcceptancePlan AcceptanceResults",
     "..checks.plan.assemble": "NoPlan",
     "..ground.basics.errors": (
         "InputError LosslessError OutsideError Problem ProfileError ProgramError QuantityError RenderError "

@@ -36,6 +36,7 @@ PAGES = (
     "docs/faq.md",
     "docs/dialects.md",
     "docs/published-claims.md",
+    "docs/guides/acceptance.md",
     "docs/guides/change.md",
     "docs/guides/ci.md",
     "docs/guides/diff.md",

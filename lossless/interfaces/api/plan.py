@@ -1,8 +1,8 @@
-"""Plan and diff: the steps from running configurations to a target intent, and the differences between both.
+"""Plan, diff and acceptance: the steps to a target intent, differences from it, and the test of a new fabric.
 
 A plan has an order of safe steps, and the files that carry them out; between two intents of an InfiniBand subnet each
 step replaces whole configuration files. A diff compares running configurations with an intent, and has the update of
-each switch. Errors of an intent refuse a plan, and are in the report of a diff.
+each switch. Errors of an intent refuse a plan and a test, and are in the report of a diff.
 """
 
 from __future__ import annotations
@@ -35,11 +35,14 @@ from lossless.interfaces.api.lint import (
 from lossless.interfaces.api.render import sound, sound_fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from lossless.checks.lint.run import Report
+    from lossless.checks.plan.acceptance import AcceptancePlan, AcceptanceResults, Growth
     from lossless.checks.plan.kinds_of_switches import InService
+    from lossless.formats.inputs.intents import Declaration
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
@@ -333,3 +336,112 @@ def _require_one_file(config_db: str | PathLike[str]) -> None:
         raise InputError(
             [Problem(str(config_db), None, None, "a folder; diff_fabric compares all its switches")]
         )
+
+
+def acceptance(intent: str | PathLike[str], *, options: Options = DEFAULT_OPTIONS) -> AcceptancePlan:
+    """Return the acceptance test of the fabric or the subnet of an intent; pass marks are those of ``lossless.toml``.
+
+    Raises:
+        InputError: the intent cannot be read, or has errors.
+        LosslessError: there are no two hosts to test between, or none of a transport that perftest knows.
+    """
+    document = intent_at(intent)
+    return _acceptance_of(document, options)[0]
+
+
+def _acceptance_of(document: Document, options: Options) -> tuple[AcceptancePlan, Declaration]:
+    from lossless.checks.plan.acceptance import fabric_acceptance, subnet_acceptance
+
+    report, declared = sound(document, options)
+    require_no_errors(report, document)
+    marks = _pass_marks(document, options)
+    if declared.subnet is not None:
+        return subnet_acceptance(declared.subnet, marks), declared
+    assert declared.fabric is not None
+    return fabric_acceptance(declared.fabric, marks), declared
+
+
+def _pass_marks(document: Document, options: Options) -> Mapping[str, float]:
+    lookup = configurations_of(options)
+    return {} if lookup is None else lookup.pass_marks(document.file)
+
+
+def write_acceptance(plan: AcceptancePlan, out_dir: str | PathLike[str]) -> tuple[str, ...]:
+    """Write an acceptance test below a folder: README.md, acceptance.json, scripts and what they read.
+
+    All files are written or none; files of an earlier test that this one does not contain are removed. Returns the
+    paths of the files below the folder, without its manifest.
+
+    Raises:
+        RenderError: the folder cannot be written.
+    """
+    from pathlib import Path
+
+    from lossless.interfaces.api.exporter import collector
+    from lossless.output.render.fabric import render_files
+    from lossless.output.render.plan.acceptance import acceptance_files
+    from lossless.output.report.plain import plain
+
+    files = acceptance_files(plan, collector(switch=True), {"version": 1, **plain(plan)})
+    made = render_files(files, Path(out_dir), write=True)
+    return tuple(entry.path for entry in made.entries)
+
+
+def acceptance_results(
+    intent: str | PathLike[str], results: str | PathLike[str], *, options: Options = DEFAULT_OPTIONS
+) -> tuple[AcceptanceResults, tuple[Problem, ...]]:
+    """Return the outcome of each line of an acceptance test by the folder that its scripts filled, and what is unread.
+
+    Raises:
+        InputError: the intent cannot be read or has errors, or the folder is missing.
+        LosslessError: the intent has no acceptance test.
+    """
+    from pathlib import Path
+
+    from lossless.checks.lint.running import verified
+    from lossless.checks.plan.acceptance import Recorded, evaluated, growth, subnet_links
+    from lossless.formats.inputs.captures import gather_captures
+    from lossless.interfaces.api.running import captured_state, intended_by
+
+    folder = Path(results)
+    if not folder.is_dir():
+        raise InputError([Problem(str(folder), None, None, "no such folder")])
+    document = intent_at(intent)
+    plan, declared = _acceptance_of(document, options)
+    steps = ("after", "bandwidth", "collectives", "link-pull")
+    present = [folder / name for name in steps if (folder / name).is_dir()]
+    before = [folder / "before"] if (folder / "before").is_dir() and folder / "after" in present else []
+    state = captured_state(present, before, "evaluate")
+    intended = intended_by([declared.fabric] if declared.fabric is not None else [])
+    if declared.subnet is not None:
+        intended = intended._replace(links=subnet_links(declared.subnet))
+    marks = _pass_marks(document, options)
+    files = {capture.file for device in state.now.devices for capture in device.captures}
+    report = verified(
+        state.devices(intended, options), intended, None, dict.fromkeys(files, marks) if marks else None
+    )
+
+    def grown(place: Path) -> Growth:
+        return growth(*(gather_captures([place / time]) for time in ("before", "after")))
+
+    classes = {each.dscp: folder / "dscp" / str(each.dscp) for each in plan.classes}
+    pauses = folder / "pfc-watchdog"
+    recorded = Recorded(
+        report,
+        {key: value for file in sorted(folder.glob("*/lines.tsv")) for key, value in _outcomes(file)},
+        {dscp: grown(place) for dscp, place in classes.items() if (place / "after").is_dir()},
+        grown(pauses) if (pauses / "after").is_dir() else None,
+        bool(before),
+    )
+    return evaluated(plan, recorded), state.problems
+
+
+def _outcomes(file: Path) -> Iterator[tuple[str, tuple[bool, str]]]:
+    """Yield the outcomes that a script recorded: the line, whether it passed, and the reason."""
+    from lossless.ground.documents.text import read_text
+
+    for line in read_text(str(file)).splitlines():
+        name, _, rest = line.partition("\t")
+        outcome, _, said = rest.partition("\t")
+        if outcome in ("PASS", "FAIL"):
+            yield name, (outcome == "PASS", said)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from lossless.analysis.storm.blast_radius import BlastRadiusData
     from lossless.analysis.topology.recabling import Pins
     from lossless.analysis.topology.summary import FabricSummary
+    from lossless.checks.plan.acceptance import AcceptancePlan, AcceptanceResults
     from lossless.checks.plan.plan import PlanData
     from lossless.checks.plan.search import DeviceProgress
     from lossless.checks.rules.documentation import RuleData
@@ -147,6 +148,7 @@ if TYPE_CHECKING:
             | ReportData
         )
         plan: Annotated[Data, Result, PlanData]
+        acceptance: Annotated[Data, Result, AcceptancePlan] | Annotated[Data, Result, AcceptanceResults]
         rules: list[RuleData]
         formats: list[Annotated[Data, Format]]
 

@@ -1,4 +1,4 @@
-"""A plan as ``plan.md`` for a change ticket, as text, and as a picture.
+"""A plan as ``plan.md`` for a change ticket, as text, and as a picture; an acceptance test as text.
 
 ``plan.md`` has commands, checks, and the rollback from every step. The text has the number of steps, each with its
 changes, interruptions and manual work. The picture has a lane for each group of devices and one for
@@ -8,19 +8,22 @@ manual work, a column for each step.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from lossless.checks.plan.acceptance import coverage_rows, minutes, spread_sentence, step_rows
 from lossless.checks.plan.plan import leaves_no_trace
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
 from lossless.output.report import drawing as style
-from lossless.output.report.columns import PLAIN, TextStyle, cut, wrapped
+from lossless.output.report.columns import PLAIN, TextStyle, cut, table, wrapped
 from lossless.output.report.drawing import markup, px, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.checks.plan.acceptance import AcceptancePlan, AcceptanceResults
     from lossless.checks.plan.plan import (
         FileChange,
         FileGroup,
@@ -157,12 +160,12 @@ def _expected(group: PlannedSwitches) -> Iterator[str]:
         if batch.how == "by hand":
             yield f"{group.name}: `lossless lint --plan` over the running configurations says who is done"
             continue
-        for table, rows in batch.after.items():
-            before = batch.before[table]
+        for name, rows in batch.after.items():
+            before = batch.before[name]
             changed = [
                 f"`{key}` {_difference(before[key], row)}" for key, row in rows.items() if before[key] != row
             ]
-            yield f"{group.name}: {_showing(table, batch)} shows of {table}: {listed(changed, _FEW)}"
+            yield f"{group.name}: {_showing(name, batch)} shows of {name}: {listed(changed, _FEW)}"
 
 
 def _showing(table: str, batch: PlannedBatch) -> str:
@@ -492,3 +495,49 @@ def _text_step(step: PlanStep, plan: Plan, style: TextStyle) -> str:
     lines = [f"{step.number}. {named}; {in_use(step, plan)}{time}"]
     below = [*group_lines(step), *step.by_hand, *dict.fromkeys(step.interrupts)]
     return "\n".join([*lines, *cut([wrapped(line, style, "   ") for line in below], style, "   ")])
+
+
+def acceptance_text(plan: AcceptancePlan, style: TextStyle = PLAIN) -> str:
+    """Return an acceptance test as text: its size, its steps, the coverage, and what is not covered."""
+    across = f", {plan.flows} queue pairs each across switches" if plan.spread != "destination" else ""
+    head = (
+        f"{plan.name}: {len(plan.lines)} lines, {plan.host_port_count} host ports of {len(plan.hosts)} hosts in "
+        f"{plan.rounds} rounds of disjoint pairs{across}; about {minutes(plan.seconds)}"
+    )
+    steps = [("script", "tests", "lines", "time", "disturbs")]
+    steps += [
+        (row.script, row.what, str(row.lines or "-"), row.time, row.disturbs.strip("*"))
+        for row in step_rows(plan)
+    ]
+    blocks = [wrapped(head, style), table(steps, style, whole=True)]
+    rows = coverage_rows(plan)
+    if rows:
+        cells = [(row.switch, row.links, str(row.flows), row.missed) for row in rows]
+        heads = ("switch", "links to switches", "flows", "missed by all, mean")
+        blocks.append("\n".join([wrapped(spread_sentence(plan), style), table([heads, *cells], style)]))
+    if plan.not_covered:
+        lines = [wrapped(f"- {line}", style) for line in plan.not_covered]
+        blocks.append("\n".join(["not covered:", *lines]))
+    return "\n\n".join(blocks)
+
+
+def acceptance_results_text(results: AcceptanceResults, style: TextStyle = PLAIN) -> str:
+    """Return the outcomes of an acceptance test as text: how many lines have each, those that fail, what is left."""
+    counts = (
+        (results.failed, "failed"),
+        (results.not_checked, "not checked"),
+        (results.not_run, "not run"),
+        (results.passed, "passed"),
+    )
+    said = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    head = f"{results.name}: {said} of {len(results.lines):,} lines"
+    bad = [line for outcome in ("fail", "not checked") for line in results.lines if line.outcome == outcome]
+    lines = [
+        wrapped(f"{line.outcome}: {line.id}: {line.text}{': ' if line.note else ''}{line.note}", style)
+        for line in bad
+    ]
+    left = Counter(line.step for line in results.lines if line.outcome == "not run")
+    if left:
+        of = listed([f"{number:,} of {step}" for step, number in left.items()])
+        lines.append(wrapped(f"not run: {of}", style))
+    return "\n".join([wrapped(head, style), *cut(lines[: len(bad)], style), *lines[len(bad) :]])

@@ -19,6 +19,8 @@ EXAMPLE = ROOT / "examples" / "roce-256"
 
 def test_the_public_names_are_these() -> None:
     assert sorted(api.__all__) == [
+        "AcceptancePlan",
+        "AcceptanceResults",
         "BaselineResult",
         "Cabling",
         "Change",
@@ -69,6 +71,8 @@ def test_the_public_names_are_these() -> None:
         "TuneResult",
         "Watch",
         "Workload",
+        "acceptance",
+        "acceptance_results",
         "baseline",
         "cabled_as_declared",
         "cabled_topology",
@@ -115,6 +119,7 @@ def test_the_public_names_are_these() -> None:
         "tune",
         "verify",
         "workload",
+        "write_acceptance",
         "write_import",
         "write_plan",
         "write_thresholds",

@@ -33,6 +33,7 @@ RUNS = {
     "topology": ("topology", INTENT),
     "workload": ("workload", INTENT),
     "storm": ("storm", INTENT, "--from", "host1"),
+    "acceptance": ("acceptance", INTENT),
     "rules": ("rules",),
     "formats": ("formats",),
 }

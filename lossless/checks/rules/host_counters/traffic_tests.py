@@ -400,8 +400,8 @@ def _expected(test: TrafficTest, adapters: _Adapters) -> tuple[float, float]:
     hosts, ranks = len(test.hosts), test.size
     gpus, total = ranks / hosts, sum(adapters.rates) / 8
     if test.collective == "alltoall":
-        limit = total / gpus * (ranks - 1) / (ranks - gpus)
-        return REACHED * limit, limit
+        low = least_bus_bandwidth("alltoall", total, ranks, gpus)
+        return low, low / REACHED
     if test.collective == "sendrecv":
         return REACHED * min(adapters.rates) / 8, total
     low, high = total, total * (ranks - 1) / ranks * hosts / (hosts - 1)
@@ -413,6 +413,16 @@ def _expected(test: TrafficTest, adapters: _Adapters) -> tuple[float, float]:
         # An inner host of the two trees sends and receives the data twice.
         low = high if hosts == 2 else total * (ranks - 1) / ranks
     return REACHED * low, max(low, high)
+
+
+def least_bus_bandwidth(collective: str, total: float, ranks: int, gpus: float) -> float:
+    """Return the least expected busbw in GB/s of an alltoall, or of a collective by a ring.
+
+    ``total`` is the rate of the NICs of a host in GB/s, ``ranks`` the number of GPUs, ``gpus`` that of each host.
+    """
+    if collective == "alltoall":
+        return REACHED * total / gpus * (ranks - 1) / (ranks - gpus)
+    return REACHED * total
 
 
 def _compared(
@@ -515,6 +525,14 @@ def _is_flat(test: TrafficTest, large: int) -> bool:
     return abs(log2(last / before)) <= log2(1 + _FLAT) * max(1.0, log2(larger / max(smaller, 1)))
 
 
+def carried_share(mtu_bytes: int, layer: str) -> float:
+    """Return the share of a port's rate that is payload at an RDMA MTU; ``layer`` is perftest's word for the link.
+
+    Headers of an unknown layer count as none.
+    """
+    return mtu_bytes / (mtu_bytes + _HEADERS.get(layer, 0))
+
+
 def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerdict:
     """Return the verdict on a test of perftest."""
     name = test.said("perftest_device")
@@ -531,7 +549,7 @@ def _pair(fabric: RunningFabric, test: TrafficTest, share: float) -> TrafficVerd
         return verdict._replace(note=found)
     rate, mtu, layer = found, test.said("perftest_mtu"), str(test.said("perftest_link_type"))
     payload = mtu if isinstance(mtu, int) and mtu > 0 else 4096
-    carried = payload / (payload + _HEADERS.get(layer, 0))
+    carried = carried_share(payload, layer)
     directions = 2 if "Bidirectional" in str(test.said("perftest_kind")) else 1
     netdev = str(test.device.state.value("netdev", device=str(name), port="1"))
     bonded = "bond" in str(name) or "bond" in netdev or test.said("perftest_dual_port") == "ON"
