@@ -40,6 +40,14 @@ def test_a_planted_fault_is_named(fault: Fault, tmp_path: Path) -> None:
     assert (score.named, score.right) == (score.nameable, score.accused)
 
 
+def test_one_port_without_a_map_is_named_and_not_the_host_at_it(tmp_path: Path) -> None:
+    case = planted(411)
+    assert case.fault == "missing map"
+    assert case.culprits == (frozenset({("leaf1", "Ethernet0")}),)
+    score = score_of(case, tmp_path)
+    assert (score.named, score.right, score.accused) == (1, 1, 1)
+
+
 @pytest.mark.tools("runs")
 def test_drawn_faults_are_named_and_nobody_else_is(tmp_path: Path) -> None:
     scores = dict.fromkeys(FAULTS, PlantedScore())

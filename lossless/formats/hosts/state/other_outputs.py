@@ -277,9 +277,8 @@ def is_topology(section: PrintedSection) -> bool:
 
 def read_topology(section: PrintedSection) -> StateItems:
     """Yield the path between each GPU and each NIC as ``gpu_path``; a row whose columns are joined is a problem."""
-    names = dict(
-        match.groups() for line in section.lines if (match := _NIC_NAME.fullmatch(_COLOR.sub("", line.text)))
-    )
+    matches = (_NIC_NAME.fullmatch(_COLOR.sub("", line.text)) for line in section.lines)
+    names = {match[1]: match[2] for match in matches if match is not None}
     columns: list[str] = []
     for line in section.lines:
         text = _COLOR.sub("", line.text)
