@@ -722,6 +722,10 @@ class TestNearestNic:
     ) -> None:
         assert self._found(tmp_path, "mlx5_0", ports) == []
 
+    def test_a_port_that_is_far_too_is_not_missed(self, tmp_path: Path) -> None:
+        far = self.TOPOLOGY.replace("SYS\tPXB\tSYS", "SYS\tNODE\tSYS")
+        assert self._found(tmp_path, "mlx5_0", topology=far) == []
+
     def test_a_path_through_the_bridge_of_the_cpu_is_not_far(self, tmp_path: Path) -> None:
         near = self.TOPOLOGY.replace("GPU1\tNV18\t X \tSYS", "GPU1\tNV18\t X \tPHB")
         assert self._found(tmp_path, "mlx5_0", topology=near) == []
