@@ -58,7 +58,7 @@ _LINES = {
     "sysfs": re.compile(r"\s*(?:/sys/class/\S|ports/[0-9]+/|hw_counters/\w|[a-z][\w./]*=).*").fullmatch,
     "systemctl status": re.compile(r"[●○×↻*] [\w@.-]{1,64}\.service(?: - .*)?").fullmatch,
     "nvidia-smi topo": re.compile(
-        r"\s*+(?:\x1b\[[0-9;]*m)?GPU0[\s\x1b].*\bCPU Affinity.*"
+        r"\s*+(?:\x1b\[[0-9;]*+m)?GPU0(?:\x1b\[[0-9;]*+m)?\s++(?:\x1b\[[0-9;]*+m)?(?:GPU1|NIC0|mlx|bnxt_re|CPU).*"
         r"|\s*+(?:GPU|NIC|mlx5_)[0-9]++\s++(?:X|NV[0-9]++|PIX|PXB|PHB|NODE|SYS)\s.*"
         r"|\s*+NIC[0-9]++: [\w.-]++\s*+|NIC Legend:\s*+"
     ).fullmatch,
@@ -124,8 +124,11 @@ _STATUS = re.compile(r"\s*+Infiniband device '([\w.-]{1,64})' port ([0-9]{1,3}) 
 _STATUS_FIELD = re.compile(r"\s*+(state|phys state|rate|link_layer):\s*+(\S.*)")
 _STATUS_NAMES = {"state": "state", "phys state": "phys_state", "rate": "rate", "link_layer": "link_layer"}
 _TO_NETDEV = re.compile(r"\s*+([\w.-]{1,64}) port ([0-9]{1,3}) ==> ([\w.-]{1,64}) \(([\w ]{1,20})\)\s*")
-_TOPOLOGY = re.compile(r"^(?:\x1b\[[0-9;]*m|[ \t])*+GPU0[ \t\x1b](?=[^\n]*\bCPU Affinity)", re.MULTILINE)
-_COLOR = re.compile(r"\x1b\[[0-9;]*m")
+_TOPOLOGY = re.compile(
+    r"^[ \t]*+(?:\x1b\[[0-9;]*+m)?GPU0(?:\x1b\[[0-9;]*+m)?[ \t]++(?:\x1b\[[0-9;]*+m)?(?:GPU1|NIC0|mlx|bnxt_re|CPU)",
+    re.MULTILINE,
+)
+_COLOR = re.compile(r"\x1b\[[0-9;]*+m")
 _NIC_NAME = re.compile(r"\s*+(NIC[0-9]{1,3}):\s++([\w.-]{1,64})\s*+")
 _GPU_ROW = re.compile(r"GPU([0-9]{1,3})")
 _PATHS = frozenset({"PIX", "PXB", "PHB", "NODE", "SYS"})
