@@ -272,6 +272,51 @@ def rdma_elsewhere() -> Series:
     }
 
 
+def swss_restarts(switch: str) -> Series:
+    """Return the counters of a switch that begin again while it answers."""
+    return {
+        name: [
+            value if at < BEGINS else value - (values[BEGINS] or 0)
+            for at, value in enumerate(values)
+            if value is not None
+        ]
+        for name, values in healthy().items()
+        if device_of(name) == switch and "_total{" in name
+    }
+
+
+def renamed(switch: str, name: str) -> Series:
+    """Return the series of a switch that reports another name from then on."""
+    found: Series = {}
+    for series, values in healthy().items():
+        if device_of(series) == switch and not series.startswith("up{"):
+            found[series] = [*values[:BEGINS], *[None] * (SAMPLES - BEGINS)]
+            found[series.replace(f'"{switch}"', f'"{name}"')] = [*[None] * BEGINS, *values[BEGINS:]]
+    return found
+
+
+def removed() -> Series:
+    """Return an uplink whose port the leaf has no more; the spine's end goes down."""
+    here = {
+        name: [*values[:BEGINS], *[None] * (SAMPLES - BEGINS)]
+        for name, values in healthy().items()
+        if f'interface="{UPLINK.interface}"' in name and device_of(name) == "leaf1"
+    }
+    return here | {
+        of_port(FAR_END, "interface_up"): then(1, 0),
+        of_port(FAR_END, "interface_status_changes_total"): then(3, 4),
+    }
+
+
+def polled_each_minute(series: Mapping[str, Values]) -> Series:
+    """Return series of which counters of switches move once in six scrapes."""
+    return {
+        name: [values[max(0, at - (at + 3) % 6)] for at in range(SAMPLES)]
+        for name, values in series.items()
+        if name.startswith("lossless_sonic_") and "_total{" in name
+    }
+
+
 SCENARIOS: dict[str, Callable[[], Series]] = {
     "full load: pauses, marks, peaks above Kmax, 70% of headroom": dict,
     "each device misses three scrapes of seven": lambda: three_of_seven(healthy()),
@@ -281,6 +326,10 @@ SCENARIOS: dict[str, Callable[[], Series]] = {
     "a leaf answers no scrape, and forwards": lambda: silent("leaf1") | {up("switches", "leaf1"): then(1, 0)},
     "a leaf is dead": lambda: away("leaf1"),
     "a spine is dead": lambda: away(SPINE),
+    "a leaf and a spine are dead": lambda: away("leaf1") | away(SPINE),
+    "counters of a leaf begin again while it answers": lambda: swss_restarts("leaf1"),
+    "a leaf reports another name": lambda: renamed("leaf1", "tor1"),
+    "a leaf has no more the port of an uplink": removed,
     "a host is switched off": lambda: away(HOST),
     "the link of a host that answers is dead": lambda: {of_port(HOST_PORT, "interface_up"): then(1, 0)},
     "an uplink is dead": lambda: {of_port(port, "interface_up"): then(1, 0) for port in (UPLINK, FAR_END)},
@@ -311,6 +360,12 @@ SCENARIOS: dict[str, Callable[[], Series]] = {
     "a host pauses its port 30% of the time": lambda: {
         of_port(HOST_PORT, "pfc_received_pause_seconds_total", priority="3"): rising(0.3)
     },
+    "the same, and counters are polled once a minute": lambda: polled_each_minute(
+        {
+            **healthy(),
+            of_port(HOST_PORT, "pfc_received_pause_seconds_total", priority="3"): rising(0.3),
+        }
+    ),
     "a port sends pauses of a lossy priority": lambda: {
         of_port(HOST_PORT, "pfc_sent_frames_total", priority="0"): rising(20)
     },

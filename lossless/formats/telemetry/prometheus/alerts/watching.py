@@ -295,12 +295,16 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
     """Return the alert on a port of the intent that is down for minutes.
 
     A host that is switched off is no fault. Excluded are links out of service in the intent (``failures``), and those
-    to a switch that cannot be scraped, during whose upgrade all of its links are down, or to a host that answers: both
-    have their own alert.
+    to a switch that cannot be scraped, during whose upgrade all of its links are down, to a port that its switch has
+    not, or to a host that answers: all of these have their own alert.
     """
     of = context.of
     away = f'label_replace({of("up", _SWITCHES)} == 0, "neighbor", "$1", "switch", "(.+)")'
-    elsewhere = _answering_hosts(context) if severity == "info" else away
+    gone = f'label_replace(\n{_missing(context)},\n"neighbor", "$1", "switch", "(.+)")'
+    gone = f'label_replace({gone}, "neighbor_port", "$1", "interface", "(.+)")'
+    elsewhere = f"{away}\nunless on (fabric, neighbor, neighbor_port) {gone}"
+    if severity == "info":
+        elsewhere = _answering_hosts(context)
     identity, labels = _labels(context, port)
     info = line(f"{INTENT}port:info", labels, steady(1))
     name = named("interface_up").name
@@ -385,9 +389,17 @@ def _link_flaps(context: AlertContext, port: IntendedPort) -> Alert:
     )
 
 
+def _missing(context: AlertContext) -> str:
+    """Return the expression for ports of the intent that a scraped switch does not have."""
+    of = context.of
+    return (
+        f"(\n{of.intended('port:info')}\nunless on ({PORT}) {of.sonic('interface_up')}\n)\n"
+        f"and on (fabric, switch) {of.sonic('info')}"
+    )
+
+
 def _port_missing(context: AlertContext, port: IntendedPort) -> Alert:
     """Return the alert on a port of the intent that a scraped switch does not have: another breakout, HWSKU or name."""
-    of = context.of
     identity, labels = _labels(context, port)
     switch = {"fabric": context.intended.fabric, "switch": port.switch}
     info = line(f"{INTENT}port:info", labels, steady(1))
@@ -395,8 +407,7 @@ def _port_missing(context: AlertContext, port: IntendedPort) -> Alert:
     return Alert(
         name="LosslessPortMissing",
         severity="warning",
-        expr=f"(\n{of.intended('port:info')}\nunless on ({PORT}) {of.sonic('interface_up')}\n)\n"
-        f"and on (fabric, switch) {of.sonic('info')}",
+        expr=_missing(context),
         for_s=context.every.settles,
         summary="{{ $labels.switch }} has no port {{ $labels.interface }}",
         description="The intent uses {{ $labels.interface }} towards {{ $labels.neighbor }}; the switch has none.",
