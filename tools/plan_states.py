@@ -1,4 +1,4 @@
-"""Draws changes of small fabrics, carries out what ``lossless plan`` writes, and judges every state on the way.
+"""Draws changes of small fabrics, carries out what ``lossless plan`` writes, and checks every state on the way.
 
     python tools/plan_states.py [--seed N] [--count N] [--source intent|files] [--orders N] [--json FILE] [--keep DIR]
 
@@ -6,14 +6,14 @@ Each case draws an intent and some changes of it. CURRENT is that intent, or the
 what devices have besides (config_db.json for each switch, scripts for each host). The plan is carried out as its
 plan.json and its files say: the steps one after another, in each the devices in a drawn order, of a switch the moves
 of its updater in a drawn order, of a drained group no more than may change at once. From the end of each step its
-rollback is carried out too. Each state is judged by tools/damages/classes.py, from rows and settings of NICs alone.
+rollback is carried out too. Each state is evaluated by tools/damages/classes.py, from rows and settings of NICs alone.
 Counted are
 
 - unsafe: a state has a fault that neither the start nor the goal has,
 - end: a switch does not end with the rows, or a host with the settings, that ``lossless render`` writes of the target,
 - rollback: it does not end with those of the start,
 - sending: a DSCP goes out of use without a restart of jobs, or a NIC marks one that the plan does not count,
-- refused: no plan, with the first line of the reason; and gave up, if that line gives none.
+- refused: no plan, with the first line of the reason.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from lossless.interfaces.cli import main as command  # noqa: E402
 from tests.checks.plan.drawn_changes import files_of, intent  # noqa: E402
 from tests.checks.plan.moves import Move, Step, carried_out, moves_of  # noqa: E402
 from tests.checks.plan.service import dangling  # noqa: E402
-from tools.damages.classes import Config, End, Fault, Judge, Limits, Nic, Rows, Site, site_of  # noqa: E402
+from tools.damages.classes import Checker, Config, End, Fault, Limits, Nic, Rows, Site, site_of  # noqa: E402
 
 Data = dict[str, Any]
 Change = Callable[[Data, random.Random], None]
@@ -193,7 +193,7 @@ class Case(NamedTuple):
 def case(seed: int, number: int) -> Case:
     """Draw a case; the first change goes through all kinds in turn."""
     rng = random.Random(f"{seed} {number}")
-    chip = rng.choice([{}, {}, {"leaf": "nvidia-sn4700", "spine": "nvidia-sn4700"}])
+    chip: Data = rng.choice([{}, {}, {"leaf": "nvidia-sn4700", "spine": "nvidia-sn4700"}])
     before = intent(
         cables=rng.choice([(3, 30), (10, 30), (3, 100)]),
         second=rng.choice([None, None, (30, 4)]),
@@ -239,7 +239,7 @@ class World(NamedTuple):
 
     start: State
     goal: State
-    judge: Judge
+    checker: Checker
     limits: tuple[Limits, Limits]
     allowed: frozenset[Fault]
     folder: Path
@@ -261,20 +261,20 @@ def world_of(drawn: Case, folder: Path, plan: Data) -> World:
     goal = State(goal_configs, wanted, frozenset(plan["dscps_after"]), recabled=True)
     # A link or host that only one side has carries no traffic: the plan says when it comes or goes.
     after = site_of(_configs(folder / "after" / "files")).links
-    judge = Judge(
+    checker = Checker(
         Site({end: far for end, far in site_of(start_configs).links.items() if after.get(end) == far})
     )
     cables = [data["topology"]["leaf_spine"]["cables"] for data in (drawn.before, drawn.after)]
     recables = any(step["kind"] == "cables" for step in plan["steps"])
-    limits = _limits(judge, start, goal, cables if recables else [])
+    limits = _limits(checker, start, goal, cables if recables else [])
     if not recables:
         goal = goal._replace(recabled=False)
-    allowed = {*judge.faults(start.configs, start.nics, start.in_use, limits[0])}
-    allowed |= {*judge.faults(goal.configs, goal.nics, goal.in_use, limits[1])}
+    allowed = {*checker.faults(start.configs, start.nics, start.in_use, limits[0])}
+    allowed |= {*checker.faults(goal.configs, goal.nics, goal.in_use, limits[1])}
     return World(
         start,
         goal,
-        judge,
+        checker,
         limits,
         frozenset(allowed),
         folder / "plan",
@@ -284,17 +284,18 @@ def world_of(drawn: Case, folder: Path, plan: Data) -> World:
     )
 
 
-def _limits(judge: Judge, start: State, goal: State, lengths: Sequence[Any]) -> tuple[Limits, Limits]:
+def _limits(checker: Checker, start: State, goal: State, lengths: Sequence[Any]) -> tuple[Limits, Limits]:
     """Return the limits with the cables of the start, and of the goal; without lengths those of the lower headroom."""
     rows = [({name: Rows(config) for name, config in each.configs.items()}, each) for each in (start, goal)]
     pools: dict[End, set[str]] = {}
     needs: list[dict[End, int]] = [{}, {}]
-    for end, far in judge.site.links.items():
+    for end, far in checker.site.links.items():
         found = []
         for own, state in rows:
             into = [own[end[0]].ingress(end[1], dscp) for dscp in state.in_use]
             out = [own[end[0]].egress(end[1], end[1], dscp) for dscp in state.in_use]
-            pools.setdefault(end, set()).update(each.pool for each in (*into, *out))
+            pools.setdefault(end, set()).update(each.pool for each in into)
+            pools[end].update(each.pool for each in out)
             found.append(min((each.headroom for each in into), default=0))
         kind = "uplink" if far[0] in start.configs else "host"
         meters = [int(cables[kind].rstrip("m")) for cables in lengths] or [0, 0]
@@ -460,10 +461,10 @@ class Walk:
                 ("sending", f"{where}: {sorted(gone)} goes out of use, and no job was restarted")
             )
         state = state._replace(in_use=in_use)
-        self._judge(state, where)
+        self._check(state, where)
         if step["kind"] == "cables":
             state = state._replace(recabled=not state.recabled)
-            self._judge(state, where)
+            self._check(state, where)
         if step["kind"] == "change":
             works = [*_works_of_switches(step, folder, self.world.groups)]
             works += _works_of_hosts(
@@ -497,13 +498,13 @@ class Walk:
                 begun.remove(work)
                 self.wrong += (("end", f"{where}: {what}") for what in work.wrong)
                 away -= {work.device}
-            self._judge(state, where, away)
+            self._check(state, where, away)
         return state
 
-    def _judge(self, state: State, where: str, away: Collection[str] = ()) -> None:
+    def _check(self, state: State, where: str, away: Collection[str] = ()) -> None:
         world = self.world
         limits = world.limits[state.recabled]
-        for fault in world.judge.faults(state.configs, state.nics, state.in_use, limits, away):
+        for fault in world.checker.faults(state.configs, state.nics, state.in_use, limits, away):
             if fault not in world.allowed:
                 said = ("unsafe", f"{where}: DSCP {fault.dscp}: {fault.place} {fault.what}")
                 if said not in self.wrong:
@@ -522,7 +523,7 @@ class Walk:
             differ = _differences(nic, goal.nics.get(host, nic))
             if differ:
                 self.wrong.append((kind, f"{where}: {host} does not have its {', '.join(differ)}"))
-        # On the way back jobs need not begin again what they were stopped from sending.
+        # In a rollback jobs need not begin again what they were stopped from sending.
         if state.in_use != goal.in_use and not (kind == "rollback" and state.in_use <= goal.in_use):
             self.wrong.append((kind, f"{where}: jobs send {sorted(state.in_use)}, not {sorted(goal.in_use)}"))
         if state.recabled != goal.recabled and self.world.recables:
@@ -600,7 +601,7 @@ def told_in_words(now: Nic, wanted: Nic, line: str) -> Nic:
 
 # --- the run ---------------------------------------------------------------------------------------------------------
 class Outcome(NamedTuple):
-    """What a case came to: the reason why there is no plan, or the states judged and what is wrong, with its kind."""
+    """What a case came to: the reason why there is no plan, or the states evaluated and what is wrong, by kind."""
 
     changed: tuple[str, ...]
     refused: str = ""
@@ -634,7 +635,7 @@ def outcome(drawn: Case, folder: Path, *, from_files: bool, orders: int, rng: ra
         walk.whole(plan)
         wrong += (each for each in walk.wrong if each not in wrong)
     return Outcome(
-        drawn.changed, "", world.judge.states, len(plan["steps"]), bool(world.allowed), tuple(wrong)
+        drawn.changed, "", world.checker.states, len(plan["steps"]), bool(world.allowed), tuple(wrong)
     )
 
 
@@ -676,8 +677,8 @@ def _run(*args: object) -> _Answer:
         try:
             code = command([*map(str, args)])
         except SystemExit as end:
-            code = end.code
-    return _Answer(int(code or 0), output.getvalue(), errors.getvalue())
+            code = end.code if isinstance(end.code, int) else 2
+    return _Answer(code, output.getvalue(), errors.getvalue())
 
 
 def main() -> int:
@@ -721,7 +722,7 @@ def summary(outcomes: Sequence[Outcome]) -> Iterator[str]:
     unsafe_ends = sum(each.unsafe_ends for each in planned)
     yield (
         f"{len(outcomes)} cases, {len(planned)} planned ({unsafe_ends} with a fault at the start or the goal), "
-        f"{sum(each.steps for each in planned)} steps, {sum(each.states for each in planned)} states judged"
+        f"{sum(each.steps for each in planned)} steps, {sum(each.states for each in planned)} states evaluated"
     )
     yield f"cases that are wrong: {dict(kinds) or 'none'}"
     reasons = Counter(_reason(each.refused) for each in outcomes if each.refused)

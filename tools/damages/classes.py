@@ -42,7 +42,7 @@ class Nic(NamedTuple):
     tos: int | None
     mtu_bytes: int
     files: str = ""
-    """What stands for all files of the host."""
+    """A hash of all files of the host."""
 
     @property
     def rdma_bytes(self) -> int:
@@ -129,7 +129,7 @@ class Rows:
         return frozenset(p for p, to in led.items() if to == number)
 
     def _profile(self, table: str, port: str, number: int) -> Mapping[str, Any]:
-        name = self._numbered[table].get((port, number), {}).get("profile")
+        name = str(self._numbered[table].get((port, number), {}).get("profile"))
         profile: Mapping[str, Any] = self.config.get("BUFFER_PROFILE", {}).get(name, {})
         return {"computed": True} if name == "NULL" or profile.get("headroom_type") == "dynamic" else profile
 
@@ -155,7 +155,7 @@ class Rows:
         queue = self._of_class(port, "tc_to_queue_map", self._traffic_class(entered, dscp))
         row = self._numbered["QUEUE"].get((port, queue), {})
         obeys = self._of_pfc(port, "pfc_to_queue_map", queue)
-        curve = self.config.get("WRED_PROFILE", {}).get(row.get("wred_profile"), {})
+        curve = self.config.get("WRED_PROFILE", {}).get(str(row.get("wred_profile")), {})
         watched = self._bound(port).get("pfcwd_sw_enable")
         watchdog = self.config.get("PFC_WD", {})
         return Egress(
@@ -212,8 +212,8 @@ class Limits(NamedTuple):
     committed: Mapping[str, int]
 
 
-class Judge:
-    """Judges states of one fabric; a switch that has not changed since the last state is not read again."""
+class Checker:
+    """Checks states of one fabric; a switch that has not changed since the last state is not read again."""
 
     def __init__(self, site: Site) -> None:
         self.site = site

@@ -205,8 +205,10 @@ def _templates(
         if metric.read == "none" and not everything:
             continue
         by_priority = "priority" in metric.labels
-        of_all = everything or lossless is None or metric.read == "all"
-        priorities = [p for p in _PRIORITIES if of_all or p in lossless.priorities]
+        own_priorities = (
+            None if everything or metric.read == "all" or lossless is None else lossless.priorities
+        )
+        priorities = [p for p in _PRIORITIES if own_priorities is None or p in own_priorities]
         for place, source in enumerate(metric.sources):
             of = "priority" if by_priority else source.of
             if source.table in unread or any(

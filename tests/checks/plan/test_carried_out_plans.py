@@ -1,4 +1,4 @@
-"""Drawn plans, carried out from their files in a drawn order, are judged by rows alone; the tool judges hundreds."""
+"""Drawn plans, carried out from their files in a drawn order, are evaluated by rows alone; the tool checks hundreds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.checks.plan.drawn_changes import intent
-from tools.damages.classes import Judge, Limits, Nic, site_of
+from tools.damages.classes import Checker, Limits, Nic, site_of
 from tools.plan_states import Case, Data, Walk, case, outcome, world_of
 
 if TYPE_CHECKING:
@@ -72,20 +72,20 @@ def test_a_plan_that_is_damaged_does_not_pass(
     assert kind in {each for each, _ in walk.wrong}
 
 
-def test_two_classes_are_judged_each_with_its_own_priority(folder: Path) -> None:
+def test_two_classes_are_checked_each_with_its_own_priority(folder: Path) -> None:
     """A second class loses its priority at one end of a link, and the first stays lossless."""
     files = (folder / "files").glob("*/config_db.json")
     configs = {file.parent.name: json.loads(file.read_text()) for file in files}
-    judge, none = Judge(site_of(configs)), Limits({}, {}, {})
+    checker, none = Checker(site_of(configs)), Limits({}, {}, {})
     nics: dict[str, Nic] = {}
     dscps = frozenset({26, 30})
-    assert [*judge.faults(configs, nics, dscps, none)] == []
+    assert [*checker.faults(configs, nics, dscps, none)] == []
     port = next(
-        port for (name, port), far in judge.site.links.items() if name == "leaf1" and far[0] == "spine1"
+        port for (name, port), far in checker.site.links.items() if name == "leaf1" and far[0] == "spine1"
     )
     damaged = copy.deepcopy(configs)
     damaged["leaf1"]["PORT_QOS_MAP"][port]["pfc_enable"] = "3"
-    faults = [*judge.faults(damaged, nics, dscps, none)]
+    faults = [*checker.faults(damaged, nics, dscps, none)]
     assert {fault.dscp for fault in faults} == {30}
     assert {fault.what for fault in faults} == {
         "asks for no pause",
