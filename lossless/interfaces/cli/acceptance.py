@@ -45,7 +45,7 @@ def command(
     verbose: bool,
     quiet: bool,
 ) -> int:
-    """Write the test of a new fabric as scripts, and evaluate their results.
+    """Write the test of a new fabric, and evaluate its results.
 
     Every host port and every link between switches is crossed, in few rounds of disjoint pairs: perftest at line rate,
     packets of the whole MTU, the queues of each lossless DSCP, nccl-tests, counters before and after. Scripts that take

@@ -55,7 +55,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "plan": "Plan a change of a fabric in service, each step safe.",
     },
     "Operate": {
-        "acceptance": "Write the test of a new fabric as scripts, and evaluate their results.",
+        "acceptance": "Write the test of a new fabric, and evaluate its results.",
         "verify": "Check captures of running switches and hosts.",
         "collector": "Print the script that reports the state of a host or a switch.",
         "exporter": "Serve the counters of a SONiC switch to Prometheus.",

@@ -48,6 +48,8 @@ def test_no_line_of_an_empty_folder_has_run(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
     results, problems = acceptance_results(intent, tmp_path / "results")
     assert (results.not_run, len(results.lines), problems) == (len(plan.lines), len(plan.lines), ())
+    with pytest.raises(InputError, match="no such folder"):
+        acceptance_results(intent, tmp_path / "gone")
 
 
 def test_a_mark_is_that_of_the_configuration_and_the_mtu(tmp_path: Path) -> None:

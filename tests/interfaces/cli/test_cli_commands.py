@@ -51,11 +51,11 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
         (
             "lnit",
             "no command 'lnit'; did you mean lint? (others: plan, import, simulate, "
-            "baseline, collector and 19 more, see lossless --help)",
+            "baseline, collector and 20 more, see lossless --help)",
         ),
         (
             "x",
-            "no command 'x'; there are lint, render, plan, verify, diff and 20 more, see lossless --help",
+            "no command 'x'; there are lint, render, plan, verify, diff and 21 more, see lossless --help",
         ),
     ],
 )

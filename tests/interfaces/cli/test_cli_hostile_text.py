@@ -50,6 +50,11 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
         [SWITCH, INTENT],
         [HOSTILE, INTENT, "-o", "planned"],
     ],
+    "acceptance": [
+        *([path, "--format", form] for path in (INTENT, SUBNET) for form in ("text", "json")),
+        [INTENT, "-o", "accepted"],
+        [INTENT, "--results", "profiles"],
+    ],
     "diff": [
         *([SWITCH, INTENT, "--device", "leaf2", "--format", form] for form in ("text", "json", "patch")),
         *([".", INTENT, "--format", form, "--patch", form] for form in ("text", "json")),

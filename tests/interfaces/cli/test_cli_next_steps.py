@@ -35,6 +35,7 @@ HINTS = {
     ("storm", "fabric.yaml", "--from", "host1"): (
         "lossless storm fabric.yaml --from host1 --svg storm.svg  # draws it"
     ),
+    ("acceptance", "fabric.yaml"): "lossless acceptance fabric.yaml -o acceptance  # writes its scripts",
     ("trace", "fabric.yaml", *PACKET): "lossless lint fabric.yaml  # checks all traffic and all devices",
     ("headroom", "config_db.json"): (
         "lossless headroom config_db.json --port leaf1:Ethernet0  # shows the calculation"

@@ -423,6 +423,7 @@ WRITERS = {
     "render --check": Writer(("render", "fabric.yaml", "-o", "out", "--check"), "out", is_folder=True),
     "render --diff": Writer(("render", "fabric.yaml", "-o", "out", "--diff"), "out", is_folder=True),
     "plan": Writer(("plan", "old.yaml", "new.yaml", "-o", "out"), "out", is_folder=True),
+    "acceptance": Writer(("acceptance", "fabric.yaml", "-o", "out"), "out", is_folder=True),
     "import": Writer(("import", "leaf.json", "-o", "made.yaml"), "made.yaml"),
     "import --base": Writer(("import", "leaf.json", "--base", "out"), "out", is_folder=True),
     "diff --patch": Writer(("diff", "running.json", "based.yaml", "--patch", "p.json"), "p.json"),

@@ -73,6 +73,8 @@ CALLS: dict[tuple[str, str], Sequence[str]] = {
     ("tune", "path"): ("x.yaml", "--workload", "none"),
     ("workload", "path"): ("x.yaml",),
     ("storm", "path"): ("x.yaml", "--from", "host1"),
+    ("acceptance", "intent"): ("x.yaml",),
+    ("acceptance", "configuration"): ("good.yaml", "--config", "x.toml"),
     ("topology", "path"): ("x.yaml",),
     ("topology", "against"): ("good.yaml", "--against", "x.yaml"),
     ("topology", "files"): ("--from", "x.csv"),
@@ -89,7 +91,7 @@ CALLS: dict[tuple[str, str], Sequence[str]] = {
 }
 """By command and parameter, a call in which a path of that parameter is named; the others are good.yaml, leaf.json."""
 WRITTEN = {"output", "output_dir", "outputs", "patch_file", "svg", "plots"}
-FOLDERS = {"profile_dirs", "base_dir", "plan_dir", "root"}
+FOLDERS = {"profile_dirs", "base_dir", "plan_dir", "results_dir", "root"}
 OTHER_TEXTS = {
     "rdma_dscps",
     "select",

@@ -27,6 +27,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "import": ["leaf.json"],
     "headroom": ["fabric.yaml"],
     "plan": ["fabric.yaml", "nowhere.yaml"],
+    "acceptance": ["fabric.yaml"],
     "verify": ["nowhere"],
     "simulate": ["fabric.yaml", "--closed-form"],
     "sweep": ["fabric.yaml", "--vary", "nonsense"],

@@ -33,6 +33,7 @@ OF_EXAMPLES: dict[str, tuple[str, ...]] = {
     "headroom": ("headroom",),
     "workload": ("workload", "--collective", "all-to-all"),
     "storm": ("storm", "--from", "host1"),
+    "acceptance": ("acceptance",),
     "trace": ("trace", "--from", "host1", "--to", "host5", "--dscp", "26"),
     "closed forms": ("simulate", "--closed-form"),
 }

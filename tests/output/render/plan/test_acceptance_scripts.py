@@ -25,7 +25,7 @@ echo "$name: $2" >>"$FAKE/log"
 case $name in
     leaf* | spine*)
         case $2 in
-            *shutdown*) touch "$FAKE/down" ;;
+            *shutdown*) touch "$FAKE/down" && [[ ! -e $FAKE/cut-off ]] ;;
             *startup*) rm -f "$FAKE/down" ;;
             *status*) [[ -e $FAKE/down ]] && state=down || state=up
                 printf '%s 1,2 400G 9100 rs etp5 routed %s %s OSFP\\n' "${2##* }" "$state" "$state" ;;
@@ -185,6 +185,7 @@ def _bench(tmp_path: Path) -> Bench:
     gids = {1: ("fe80:0000:0000:0000:0a00:00ff:fe00:0001", "RoCE v2"), 0: ("fe80::1", "IB/RoCE v1")}
     gids |= {2: ("0000:0000:0000:0000:0000:ffff:0a00:0001", "IB/RoCE v1")}
     gids |= {10: ("0000:0000:0000:0000:0000:ffff:0a00:0001", "RoCE v2")}
+    gids |= {5: ("0000:0000:0000:0000:0000:ffff:0a00:0001", "RoCE v2")}
     gids |= {3: ("0000:0000:0000:0000:0000:ffff:0a00:0001", "RoCE v2")}
     for folder in ("gids", "gid_attrs/types"):
         (port / folder).mkdir(parents=True)
@@ -269,6 +270,13 @@ def test_a_link_is_pulled_only_with_yes_and_is_up_again(bench: Bench) -> None:
         "pull-bandwidth": "pass",
         "pull-restored": "pass",
     }
+
+
+def test_a_port_is_started_again_where_the_script_ends_early(bench: Bench) -> None:
+    (bench.fake / "cut-off").touch()
+    ended = bench.run("disturbing/link-pull.sh", "--yes")
+    assert (ended.returncode, ended.stderr) == (2, "acceptance: leaf1 does not shut Ethernet12 down\n")
+    assert not (bench.fake / "down").exists()
 
 
 def test_pfc_and_the_watchdog_have_to_act(bench: Bench) -> None:
