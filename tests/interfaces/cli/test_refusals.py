@@ -442,7 +442,8 @@ PYTHON_ALONE = {
         formats/hosts/from_model/scripts.py:_niccli#2 formats/hosts/from_model/scripts.py:_tos
         formats/hosts/from_model/scripts.py:tool_of formats/hosts/from_model/settings.py:_names
         formats/hosts/from_model/settings.py:cnps formats/hosts/from_model/settings.py:profile""",
-    # Options of the command name one file, or a folder that is there. An intent refuses other names of devices, and the id of a plan is a hash.
+    # Options of the command name one file, or a folder that is there. An intent refuses other names of devices, and the
+    # id of a plan is a hash.
     "plans": """
         interfaces/api/plan.py:_require_one_file interfaces/api/plan.py:acceptance_results
         output/render/plan/batches.py:require_plain
