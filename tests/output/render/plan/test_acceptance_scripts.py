@@ -206,6 +206,7 @@ def test_shellcheck_has_nothing_to_say(bench: Bench) -> None:
     assert said.stdout + said.stderr == ""
 
 
+@pytest.mark.tools("runs")
 def test_perftest_gets_the_gid_and_the_traffic_class_and_its_results_are_read(whole: Bench) -> None:
     bench = whole
     runs = (bench.fake / "perftest").read_text().splitlines()
@@ -225,6 +226,7 @@ def test_perftest_gets_the_gid_and_the_traffic_class_and_its_results_are_read(wh
     } == expected
 
 
+@pytest.mark.tools("runs")
 def test_packets_of_the_whole_mtu_have_df_set(whole: Bench) -> None:
     bench = whole
     assert "host1: -c 3 -i 0.2 -W 2 -M do -s 8972 -I eth0 10.0.0." in (bench.fake / "ping").read_text()
@@ -234,6 +236,7 @@ def test_packets_of_the_whole_mtu_have_df_set(whole: Bench) -> None:
     assert [note.partition(": ")[2] for note in failed] == ["ping: local error: message too long, mtu=1500"]
 
 
+@pytest.mark.tools("runs")
 def test_nccl_tests_have_the_variables_of_jobs_and_their_result_is_read(whole: Bench) -> None:
     command = (whole.fake / "mpirun").read_text()
     hosts = ",".join(f"host{number}:1" for number in range(1, 7))
@@ -242,6 +245,7 @@ def test_nccl_tests_have_the_variables_of_jobs_and_their_result_is_read(whole: B
     assert whole.outcomes()["all_reduce"][0] == "pass"
 
 
+@pytest.mark.tools("runs")
 def test_counters_are_captured_before_and_after(whole: Bench) -> None:
     assert whole.outcomes()["counters"] == ("pass", "")
     for time in ("before", "after"):
@@ -250,6 +254,7 @@ def test_counters_are_captured_before_and_after(whole: Bench) -> None:
         assert (folder / "host1/counters.txt").read_text().startswith("==> ethtool -S eth0\nNIC statistics:")
 
 
+@pytest.mark.tools("runs")
 def test_counters_that_do_not_grow_prove_nothing_of_a_dscp(whole: Bench) -> None:
     outcomes = whole.outcomes()
     assert outcomes["dscp26-leaf1"] == ("not checked", "0 packets are too few to tell")
