@@ -48,7 +48,7 @@ on_switch() {
     "${SSH_COMMAND[@]}" "${SWITCH_USER:+$SWITCH_USER@}$1$SWITCH_SUFFIX" "$2"
 }
 
-# room: wait until fewer than FANOUT sessions run.
+# room: wait until there is room for one more session.
 room() {
     while (($(jobs -rp | wc -l) >= FANOUT)); do
         wait -n || :

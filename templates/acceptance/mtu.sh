@@ -1,5 +1,5 @@
 #!/bin/bash
-# Packets of the whole MTU with DF set, from every host port to one of another host. Nothing is changed.
+# Packets of the whole MTU that no router may fragment, from every host port to one of another host. Nothing is changed.
 # shellcheck source=/dev/null
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 begin mtu

@@ -98,7 +98,7 @@ class Wire(NamedTuple):
 
 
 class EqualPaths:
-    """The shortest paths between switches, all of the same length equally likely."""
+    """The shortest paths between switches, each of which is as likely as the others."""
 
     def __init__(self, links: Iterable[Link]) -> None:
         wires = [

@@ -219,7 +219,7 @@ def step_rows(plan: AcceptancePlan) -> tuple[StepRow, ...]:
     across = max(len({pair.round for pair in plan.across}), 1)
     rows = [StepRow("before.sh", "counters before", 0, minutes(OVERHEAD_S), _NOTHING)]
     if plan.mtu_bytes is not None:
-        what = f"{plan.mtu_bytes} bytes with DF between host ports"
+        what = f"{plan.mtu_bytes} bytes in one packet between host ports"
         rows.append(StepRow("mtu.sh", what, lines("mtu"), minutes(2 * OVERHEAD_S), _NOTHING))
     what = f"perftest, {plan.rounds} rounds of disjoint pairs"
     rows.append(StepRow("bandwidth.sh", what, lines("bandwidth"), minutes(plan.rounds * round_s), _LOAD))
@@ -645,7 +645,7 @@ def _finished(plan: AcceptancePlan, left: Iterable[str]) -> AcceptancePlan:
 def _lines(plan: AcceptancePlan) -> Iterator[AcceptanceLine]:
     if plan.mtu_bytes is not None:
         for pair in mtu_pairs(plan):
-            passes = f"{plan.mtu_bytes} bytes arrive unfragmented"
+            passes = f"{plan.mtu_bytes} bytes arrive in one packet"
             yield AcceptanceLine(f"mtu-{pair.id}", "mtu", _ends_of(pair), passes)
     for pair in plan.pairs:
         if pair.mark_gbps is not None:
@@ -831,7 +831,7 @@ def _of_links(
         return "pass", ""
     names = joined([f"{each.port} to {each.far}" for each in silent], 4)
     chance = max(each.missed for each in silent)
-    return "fail", f"no traffic at {names}; each is missed by chance in {chance:.1g} of runs"
+    return "fail", f"no traffic at {names}; a hash misses each in {chance:.1g} of runs"
 
 
 def _of_switch(grown: Growth, switch: str) -> dict[tuple[str, str], int]:
