@@ -85,7 +85,7 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
     """
     own = _own_prefix(deployed)
     ours, theirs = _canonical(rendered, own), _canonical(deployed, own)
-    _add_made(theirs, switch)
+    _add_made(theirs, ours, switch)
     names = _ObjectNames(theirs, ours)
     cells: list[Cell] = []
     for table in OWNED:
@@ -93,8 +93,11 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
     return tuple(cells)
 
 
-def _add_made(theirs: dict[str, Rows], switch: Switch) -> None:
-    """Add to the deployed rows the BUFFER_PG rows and buffer profiles that buffermgrd generates."""
+def _add_made(theirs: dict[str, Rows], ours: dict[str, Rows], switch: Switch) -> None:
+    """Add to the deployed rows the BUFFER_PG rows and buffer profiles that buffermgrd generates.
+
+    A group that it generates of the rendered rows too, of a priority with PFC and without a row, is no difference.
+    """
     groups = {
         f"{port.name}|{group.number}": group.buffer.name
         for port in switch.ports
@@ -103,6 +106,10 @@ def _add_made(theirs: dict[str, Rows], switch: Switch) -> None:
     }
     profiles = tables(switch).get("BUFFER_PROFILE", {})
     for key, name in groups.items():
+        port, _, number = key.rpartition("|")
+        paused = ours["PORT_QOS_MAP"].get(port, {}).get("pfc_enable", "").split(",")
+        if key not in ours["BUFFER_PG"] and number in paused:
+            continue
         theirs["BUFFER_PG"].setdefault(key, {"profile": name})
         theirs["BUFFER_PROFILE"].setdefault(name, profiles[name])
 
