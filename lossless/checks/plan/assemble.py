@@ -588,7 +588,7 @@ def _hosts(kind: HostKind, stage: int) -> HostKind:
     is_back = not any(each.sends for each in passed[1:])
     stages = [HostStage("as they are", passed[0].qos, sends=not passed[0].sends or len(passed) == 1)]
     stages += [
-        HostStage(_title(kind, each), each.qos, not each.sends or is_back, last.links_down)
+        HostStage(_title(kind, each), each.qos, not each.sends or is_back, last.links_down, each.assumed)
         for last, each in pairwise(passed)
     ]
     return kind._replace(stages=tuple(stages))

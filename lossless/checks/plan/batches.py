@@ -272,13 +272,15 @@ class HostStage(NamedTuple):
     """The settings of hosts at one stage, None if unknown. ``sends``: from it on they send the DSCPs of the target.
 
     Hosts whose stages all have the same ``sends`` send the same DSCPs before and after. ``links_down``: on the way here
-    from the stage before, the links of their NICs go down for a moment.
+    from the stage before, the links of their NICs go down for a moment. ``assumed`` are the settings that unknown hosts
+    are taken to have beside switches that have begun to change: those that fit the switches before the change.
     """
 
     title: str
     qos: HostQos | None
     sends: bool
     links_down: bool = False
+    assumed: HostQos | None = None
 
 
 class PlannedLink(NamedTuple):
@@ -306,6 +308,7 @@ class FabricChange(NamedTuple):
     ``begun`` says that an earlier change of DSCPs is half done, and which DSCPs jobs are therefore taken to send.
     ``links_to_lay`` and ``links_to_take`` name links that are in the target or in service alone: the first are no part
     of ``links`` and ``host_links``. ``unread_hosts``: settings of hosts in service are not known.
+    ``is_read``: what is in service was read from files of devices, not from an intent.
     """
 
     kinds: tuple[PlannedKind, ...]
@@ -319,6 +322,7 @@ class FabricChange(NamedTuple):
     links_to_lay: tuple[str, ...] = ()
     links_to_take: tuple[str, ...] = ()
     unread_hosts: bool = False
+    is_read: bool = False
 
     @property
     def dscps(self) -> frozenset[int]:
@@ -412,6 +416,9 @@ class State(NamedTuple):
 
     done: Done
     part: int | None = None
+
+
+_NOT_BEGUN = State(frozenset())
 
 
 class Use(NamedTuple):
@@ -530,10 +537,15 @@ class States:
         yield from self._out_of_order(ends, stages)
         alone = next(iter(ends)) if len(ends) == 1 else None
         for link in self.change.host_links if alone is None else self._host_links_at.get(alone, ()):
-            for at in self._ends(link.switch, link.port, ends[link.switch], use):
-                for stage in stages[link.host]:
-                    qos = self.change.hosts[link.host].stages[stage].qos
-                    if qos is not None:
+            states = ends[link.switch]
+            begun = [state for state in states if state != _NOT_BEGUN]
+            for number in stages[link.host]:
+                stage = self.change.hosts[link.host].stages[number]
+                qos = stage.qos or stage.assumed
+                # What unknown hosts have fits the switches before the change, whatever it is.
+                there = begun if stage.qos is None and number == 0 else states
+                if qos is not None:
+                    for at in self._ends(link.switch, link.port, there, use):
                         yield from self.evaluator.host(qos, at, use.dscps)
 
     def _out_of_order(

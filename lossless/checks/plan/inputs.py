@@ -32,6 +32,7 @@ from lossless.checks.plan.kinds_of_switches import (
     titled,
 )
 from lossless.checks.plan.systems import units_of, units_of_system
+from lossless.checks.rules.hosts.host_drift import differences
 from lossless.checks.rules.pfc.priorities import paused_priority
 from lossless.formats.device_files.hosts import same_files
 from lossless.formats.inputs.collect import gather, is_json, split
@@ -160,6 +161,7 @@ def change_of(
         wanted,
         lossless,
         moved=bool(moves) or _has_moved_dscps(views, kinds, target),
+        recabled=frozenset() if running.fabric else _recabled_hosts(kinds, target),
     )
     kinds = [kind._replace(units=_units(kind, sent | lossless)) for kind in kinds]
     classes = _PortClasses(kinds)
@@ -176,6 +178,7 @@ def change_of(
         _named_links(to_lay),
         _named_links(to_take),
         unread_hosts=any(host.name not in running.hosts for host in target.hosts),
+        is_read=running.fabric is None,
     )
 
 
@@ -368,27 +371,50 @@ def _hosts(
     lossless: frozenset[int],
     *,
     moved: bool,
+    recabled: frozenset[str],
 ) -> tuple[list[HostKind], dict[str, int]]:
     """Return the kinds of hosts with their stages, and the number of the kind of each host by its name.
 
-    ``moved``: switches change the queues of DSCPs, so that settings of hosts that were not read change too. If the
-    target has no hosts, and jobs are to send other DSCPs, all senders are one kind.
+    ``moved``: switches change the queues of DSCPs, so that settings of hosts that were not read change too; so do those
+    that have the length of a cable, of the hosts in ``recabled``. If the target has no hosts, and jobs are to send
+    other DSCPs, all senders are one kind.
     """
-    groups = grouped(((id(running.hosts.get(host.name)), id(host.qos)), host) for host in target.hosts)
+    groups = grouped(
+        ((id(running.hosts.get(host.name)), id(host.qos), host.name in recabled), host)
+        for host in target.hosts
+    )
     links = Counter(link.b for link in target.links if link.to_host)
     hosts: list[HostKind] = []
     host_of: dict[str, int] = {}
-    for members in groups.values():
+    for (_, _, is_recabled), members in groups.items():
         old, new = running.hosts.get(members[0].name), members[0].qos
-        stages = host_stages(old, new, sent, wanted, lossless, moved=moved)
+        changes = moved or (is_recabled and _sets_cable(new))
+        stages = host_stages(old, new, sent, wanted, lossless, moved=changes)
         host_of.update((host.name, len(hosts)) for host in members)
-        most = max(links[host.name] for host in members)
-        hosts.append(HostKind("hosts", tuple(host.name for host in members), stages, most))
+        names = tuple(host.name for host in members)
+        hosts.append(HostKind("hosts", names, stages, max(links[name] for name in names)))
     if not hosts and sent.keys() != wanted:
         hosts = [HostKind("senders", (), host_stages_elsewhere(frozenset(sent), wanted))]
     if len(hosts) > 1:
         hosts = [kind._replace(title=f"hosts {number}") for number, kind in enumerate(hosts, 1)]
     return hosts, host_of
+
+
+def _recabled_hosts(kinds: Sequence[PlannedKind], target: Fabric) -> frozenset[str]:
+    """Return the names of the hosts at ports whose cables change."""
+    changed = {
+        (name, port)
+        for kind in kinds
+        for port, length_m in kind.new_cables_m.items()
+        if kind.cables_m.get(port) != length_m
+        for name in kind.devices
+    }
+    return frozenset(link.b for link in target.links if link.to_host and (link.a, link.a_port) in changed)
+
+
+def _sets_cable(qos: HostQos) -> bool:
+    """Return whether the files of a host set the length of its cable."""
+    return isinstance(qos.cable_m, int) and not same_files(qos, qos._replace(cable_m=qos.cable_m + 1))
 
 
 class _PortClasses:
@@ -574,16 +600,20 @@ def host_stages(
     if now == wanted:
         stay = HostStage("as they are", old, sends=True)
         had = _as_switches_have_it(new, sent) if old is None else old
-        if _same(old, new) or (old is None and lossless == now and not moved):
+        changes = moved or lossless != now or (old is not None and any(differences(old, new)))
+        if _same(old, new) or (not changes and not _sorts(old, new)):
             return (stay,)
+        if old is None and None not in sent.values():
+            stay = stay._replace(assumed=had)
         title = "set as the target says" if lossless == now else more
         return stay, HostStage(title, new, sends=True, links_down=_takes_links_down(had, new))
     before = _as_switches_have_it(new, sent) if old is None else _settable(old, new, sent)
     # Where the marking of a host is unknown, its jobs are told in words.
     keeps = bool(_marked(old)) and _marked(old) == _marked(new) and _marked(new) <= now
     sending = "set as the target says" if keeps else _sending(now, wanted)
+    assumed = before if old is None and None not in sent.values() else None
     stages = [
-        HostStage("as they are", old, sends=keeps),
+        HostStage("as they are", old, sends=keeps, assumed=assumed),
         HostStage(more, _accepting(before, new, now, lossless), sends=keeps),
         HostStage(sending, _accepting(new, before, lossless, now), sends=True),
         HostStage(f"take in DSCP {_spelled(now - lossless)} no longer", new, sends=True),
@@ -648,10 +678,26 @@ def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple
 
 
 def _same(one: HostQos | None, other: HostQos | None) -> bool:
-    """Return whether two host settings are equal, or make the same files; unknown settings (None) never do."""
+    """Return whether two host settings are equal, or make the same files; unknown settings (None) never do.
+
+    Settings that a host reported are equal to others if it reported its PFC and the priority of every DSCP, and
+    `lossless lint` finds no difference in what it reported (HST009).
+    """
     if one is None or other is None:
         return False
+    if "deployed" in (one.provenance, other.provenance):
+        read, wanted = (one, other) if one.provenance == "deployed" else (other, one)
+        return _sorts(read, wanted) and not any(differences(read, wanted))
     return bool(bare(one) == bare(other)) or same_files(one, other)
+
+
+def _sorts(qos: HostQos | None, like: HostQos) -> bool:
+    """Return whether the PFC of a host is known, and the priority of each DSCP that other settings have."""
+    if qos is None or isinstance(qos.pfc_priorities, Unknown) or isinstance(qos.dscp_to_priority, Unknown):
+        return False
+    if isinstance(like.dscp_to_priority, Unknown):
+        return True
+    return dict(like.dscp_to_priority).keys() <= dict(qos.dscp_to_priority).keys()
 
 
 def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:

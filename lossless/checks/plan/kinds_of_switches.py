@@ -112,7 +112,8 @@ def kind_of_switches(
         problems.extend(Problem(file, None, None, line) for line in sides.splitlines())
         return None
     is_replaced = hwsku_of(sides.before) != hwsku_of(sides.after)
-    cables_m, new_cables_m = (_cables_m(old), _cables_m(first.target)) if old else ({}, {})
+    new_cables_m = _cables_m(first.target)
+    cables_m = _cables_m(old) if old else _read_cables_m(_configured_m(sides.before), first.target)
     if is_replaced:
         cables_m = new_cables_m = {
             port: max(cables_m.get(port, 0), new_cables_m.get(port, 0)) for port in {*cables_m, *new_cables_m}
@@ -167,7 +168,7 @@ def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
         _, wanted = contents(pair.target._replace(name=hostname_of(pair.running) or pair.name), base)
     except RenderError as error:
         return "\n".join(error.lines)
-    if not old and not drift_of(pair.target, base).rows:
+    if not drift_of(pair.target, base).rows:
         # What only the spelling differs in is no change, as in diff.
         wanted = base.data
     return _Sides(running.data, wanted, (before, after))
@@ -247,6 +248,33 @@ def _cables_m(switch: Switch) -> dict[str, int]:
     return {port.name: port.cable.real_m for port in switch.ports if isinstance(port.cable.real_m, int)}
 
 
+def _configured_m(running: Mapping[str, Any]) -> dict[str, int]:
+    """Return the lengths in CABLE_LENGTH by port, without those that are no number of meters."""
+    rows = running.get("CABLE_LENGTH")
+    lengths = [row for row in rows.values() if isinstance(row, dict)] if isinstance(rows, dict) else []
+    told = ((port, str(text).removesuffix("m")) for row in lengths for port, text in row.items())
+    return {port: int(number) for port, number in told if number.isascii() and number.isdecimal()}
+
+
+def _known_m(switch: Switch) -> dict[str, int | None]:
+    return {port.name: port.cable.known_m for port in switch.ports}
+
+
+def _read_cables_m(configured_m: Mapping[str, int | None], target: Switch) -> dict[str, int]:
+    """Return the lengths of the cables in service, by the lengths that a switch is configured for.
+
+    Where the target configures the same, or none is configured, the cable is taken to have the target's length.
+    """
+    wanted_m = {
+        port.name: port.cable.configured_m if target.runs_sonic else port.cable.known_m
+        for port in target.ports
+    }
+    return {
+        port: real_m if (own_m := configured_m.get(port)) in (None, wanted_m[port]) else own_m
+        for port, real_m in _cables_m(target).items()
+    }
+
+
 def mixed_releases(groups: Sequence[Sequence[SwitchPair]], kinds: Sequence[PlannedKind]) -> Iterator[Problem]:
     """Yield a problem for each tier whose SONiC switches run several releases, as in an unfinished upgrade."""
     by_tier: dict[str, dict[str, list[str]]] = {}
@@ -307,8 +335,8 @@ def kind_of_system(
         target=settings_of(system.target),
         units=(),
         updater=UpdaterDevice("", first.target.format),
-        cables_m=_cables_m(old) if old is not None else {},
-        new_cables_m=_cables_m(first.target) if old is not None else {},
+        cables_m=_cables_m(old) if old is not None else _read_cables_m(_known_m(before), first.target),
+        new_cables_m=_cables_m(first.target),
         host_ports=frozenset(port.name for port in first.target.ports if port.leads_to == "host"),
         system=system,
     )
