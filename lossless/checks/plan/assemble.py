@@ -480,6 +480,8 @@ class _Assembly:
     def _hosts_at_once(self, kind: HostKind) -> int:
         """Return how many drained hosts may change at the same time under the limit of ports down, 1 without one.
 
+        Of the hosts at a leaf one stays, if there are several: a rail keeps a link.
+
         Raises:
             NoPlan: one host alone has more links than the limit.
         """
@@ -489,7 +491,7 @@ class _Assembly:
                 f"{kind.title}: a change of PFC takes the {kind.links} links of a host down, and --max-ports-down "
                 f"allows {limit}"
             )
-        return 1 if limit is None else min(limit // kind.links, len(kind.hosts))
+        return 1 if limit is None else max(1, min(limit // kind.links, len(kind.hosts), kind.at_leaf - 1))
 
 
 def _time(kind: PlannedKind, batch: Batch, operations: Sequence[Operation]) -> TimeRange:

@@ -258,7 +258,8 @@ class PlannedKind(NamedTuple):
 class HostKind(NamedTuple):
     """Hosts with the same settings before and after a change, and the stages by which they change.
 
-    ``links`` is the number of links of the host that has most. ``stages`` begins with the current settings (None:
+    ``links`` is the number of links of the host that has most, ``at_leaf`` the fewest hosts at a leaf of one of them,
+    where a leaf is a rail of a unit in a rail-optimized fabric. ``stages`` begins with the current settings (None:
     unknown); it is the only stage if nothing changes on the way.
     """
 
@@ -266,6 +267,7 @@ class HostKind(NamedTuple):
     hosts: tuple[str, ...]
     stages: tuple[HostStage, ...]
     links: int = 0
+    at_leaf: int = 0
 
 
 class HostStage(NamedTuple):

@@ -384,6 +384,8 @@ def _hosts(
         for host in target.hosts
     )
     links = Counter(link.b for link in target.links if link.to_host)
+    leaves = grouped((link.b, link.a) for link in target.links if link.to_host)
+    at_leaf = Counter(leaf for own in leaves.values() for leaf in {*own})
     hosts: list[HostKind] = []
     host_of: dict[str, int] = {}
     for (_, _, is_recabled), members in groups.items():
@@ -392,7 +394,8 @@ def _hosts(
         stages = host_stages(old, new, sent, wanted, lossless, moved=changes)
         host_of.update((host.name, len(hosts)) for host in members)
         names = tuple(host.name for host in members)
-        hosts.append(HostKind("hosts", names, stages, max(links[name] for name in names)))
+        fewest = min((at_leaf[leaf] for name in names for leaf in leaves.get(name, ())), default=0)
+        hosts.append(HostKind("hosts", names, stages, max(links[name] for name in names), fewest))
     if not hosts and sent.keys() != wanted:
         hosts = [HostKind("senders", (), host_stages_elsewhere(frozenset(sent), wanted))]
     if len(hosts) > 1:
