@@ -405,13 +405,7 @@ def _hosts(
 
 def _recabled_hosts(kinds: Sequence[PlannedKind], target: Fabric) -> frozenset[str]:
     """Return the names of the hosts at ports whose cables change."""
-    changed = {
-        (name, port)
-        for kind in kinds
-        for port, length_m in kind.new_cables_m.items()
-        if kind.cables_m.get(port) != length_m
-        for name in kind.devices
-    }
+    changed = {(name, port) for kind in kinds for port in kind.recabled for name in kind.devices}
     return frozenset(link.b for link in target.links if link.to_host and (link.a, link.a_port) in changed)
 
 

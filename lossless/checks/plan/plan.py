@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from lossless.formats.device_files.hosts import same_files
 from lossless.formats.sonic.capabilities.updater_sorting import TimeRange
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.findings import grouped, natural_key
 from lossless.ground.basics.records import NamedTuple, Record
-from lossless.ground.basics.units import format_rate, listed
+from lossless.ground.basics.units import format_rate, joined, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -64,20 +65,25 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
         ended = "no process from before that step has a" if _moves(change) else "its processes have no"
         yield f"{_stopped(change, gone)}; go on when {ended} queue pair on any host ({_QUEUE_PAIRS} lists them)"
     if step.kind == "cables":
-        yield f"change the cables of {listed(_recabled(change), 8)}"
+        yield from _recabled(change)
     if step.kind == "stop":
-        yield "stop all jobs that use RDMA on this fabric: no order of steps keeps their traffic lossless"
+        yield (
+            "stop all jobs that use RDMA on this fabric: no order of steps keeps their traffic lossless; go on when no "
+            f"host has a queue pair of a job ({_QUEUE_PAIRS} lists them)"
+        )
     if step.kind == "start":
         yield "start the jobs again"
     for host in step.hosts:
         own = change.hosts[host.kind]
         if is_told(own, host):
-            yield f"{own.title}: {reached_by(own, host)}"
+            yield f"{own.title}: {reached_by(own, host)}; by hand on each host: the plan has no file of it"
     for own_change, group in zip(step.switches, groups, strict=True):
         if group.drained:
             yield _drain(change, change.kinds[own_change.kind], group, whole=own_change.drained)
         if any(batch.session is not None for batch in group.batches):
-            yield f"{group.name}: run the sessions of this step on each switch, as the files of its group say"
+            numbers = [n for n, batch in enumerate(group.batches, 1) if batch.session is not None]
+            files = joined(f"{number:02}-session.txt" for number in numbers)
+            yield f"{group.name}: on each switch, run the commands of {files} in the folder of its group"
         yield from (_replacement(group, batch) for batch in group.batches if batch.how == "by hand")
 
 
@@ -126,14 +132,15 @@ def is_told(kind: HostKind, change: HostChange) -> bool:
 def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
     """Return in words how traffic leaves switches, or ports of them, before they change."""
     down = {port for batch in group.batches for port in batch.ports_down}
-    pace = f"{group.at_once} of {len(group.devices)} switches at a time"
+    number = len(group.devices)
+    pace = f" ({group.at_once} of {number} switches at a time)" if number > 1 else ""
     if kind.host_ports & down or (whole and kind.host_ports):
-        return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
+        return f"{group.name}: {_drain_of_hosts(kind)}{pace}"
     tier = tier_size(change, kind)
-    if not whole and (kind.host_ports or tier < 2):
+    if not whole and kind.host_ports:
         return (
-            f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
-            f"other {len(down) - 1} carry its traffic meanwhile ({pace})"
+            f"{group.name}: its uplinks go down one after another within one patch, and no session can be shut down "
+            f"between two of them; {_DRAIN_HOSTS}{pace}"
         )
     if tier < 2:
         only = kind.devices[0]
@@ -142,10 +149,10 @@ def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, w
         )
     left = tier - (group.at_once or 1)
     if kind.system is not None:
-        return f"{group.name}: take traffic off the switch first, and back on after; {left} of {tier} carry on ({pace})"
+        return f"{group.name}: take traffic off the switch first, and back on after; {left} of {tier} carry on{pace}"
     return (
-        f"{group.name}: take traffic off the switch first (TSA), and back on after (TSB); {left} of "
-        f"{tier} carry on ({pace})"
+        f"{group.name}: run TSA on each switch before it changes, and TSB once it is done; {left} of {tier} carry on"
+        f"{pace}"
     )
 
 
@@ -167,8 +174,20 @@ def _replacement(group: PlannedSwitches, batch: PlannedBatch) -> str:
     return f"{group.name}: {what}; each comes up with what lossless render writes of the target"
 
 
-def _recabled(change: FabricChange) -> list[str]:
-    return [f"{kind.devices[0]}:{port}" for kind in change.kinds for port in kind.recabled]
+def _recabled(change: FabricChange) -> Iterator[str]:
+    """Yield in words the cables to change at the switches of each kind; those between switches have two lines."""
+    for kind in change.kinds:
+        ports = (
+            ((kind.cables_m[port], kind.new_cables_m[port]), port)
+            for port in sorted(kind.recabled, key=natural_key)
+        )
+        for (old_m, new_m), own in grouped(ports).items():
+            each = "on each, " if len(kind.devices) > 1 else ""
+            known = f"; it is configured for {old_m} m: leave a cable that has {new_m} m already"
+            yield (
+                f"{listed(kind.devices)}: {each}change the cables at {listed(own, 8)} from {old_m} m to {new_m} m"
+                f"{known if change.is_read else ''}"
+            )
 
 
 def reached_by(kind: HostKind, change: HostChange) -> str:
@@ -176,12 +195,23 @@ def reached_by(kind: HostKind, change: HostChange) -> str:
     return ", ".join(kind.stages[stage].title for stage in change.stages)
 
 
+_SCHEDULERS = (
+    "Slurm: scontrol update nodename=HOST state=drain reason=plan, then state=resume; Kubernetes: kubectl drain HOST, "
+    "then kubectl uncordon HOST"
+)
+"""The commands by which jobs leave a host and come back (SchedMD scontrol(1), kubectl reference)."""
+_DRAIN_HOSTS = (
+    "have the job scheduler drain the hosts behind each switch before it changes, and resume them after "
+    f"({_SCHEDULERS})"
+)
+
+
 def _drain_of_hosts(kind: PlannedKind) -> str:
     """Return in words how a leaf's hosts are drained: to a second ToR if that carries them, else by the scheduler."""
-    scheduler = "have the job scheduler drain the hosts behind it first"
+    scheduler = _DRAIN_HOSTS
     second = kind.second_tor
     if second is None:
-        return f"its hosts are attached by single links, so the network cannot drain it: {scheduler}"
+        return f"no other switch has the links of its hosts, so the network cannot drain it: {scheduler}"
     down, up = format_rate(second.down_bps), format_rate(second.up_bps)
     if second.down_bps > second.up_bps:
         return f"the second ToR has {up} up for {down} of hosts, too little to carry all of them: {scheduler}"
@@ -195,7 +225,11 @@ def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
     """Yield in words the interruptions that the batches of each group cause, or that no port goes down."""
     for group in groups:
         is_down = any(batch.ports_down or batch.how in ("reload", "by hand") for batch in group.batches)
-        said = (_interruption(batch, beside_others=is_down) for batch in group.batches)
+        # What goes down comes first: the rest is said to take nothing down beside it.
+        order = sorted(
+            group.batches, key=lambda batch: not (batch.ports_down or batch.how in ("reload", "by hand"))
+        )
+        said = (_interruption(batch, beside_others=is_down) for batch in order)
         yield from (f"{group.name}: {line}" for line in dict.fromkeys(said))
 
 
@@ -233,7 +267,7 @@ def drains_of_hosts(groups: Sequence[HostGroup]) -> Iterator[str]:
         if group.drained:
             yield (
                 f"{group.name}: have the job scheduler drain each host before it changes, and resume it after "
-                f"({group.at_once} of {len(group.hosts)} hosts at a time)"
+                f"({_SCHEDULERS}) ({group.at_once} of {len(group.hosts)} hosts at a time)"
             )
 
 

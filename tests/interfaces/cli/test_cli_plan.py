@@ -202,7 +202,7 @@ def test_spines_whose_ports_go_down_in_one_patch_are_drained_whole(cli: Cli) -> 
     longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
     steps = json.loads(cli("plan", "old.yaml", longer, "--format", "json").out)["steps"]
     (spine,) = (line for step in steps for line in step["by_hand"] if line.startswith("spine:"))
-    assert "(TSA)" in spine
+    assert "run TSA on each switch before it changes, and TSB once it is done" in spine
     assert "BGP session" not in spine
 
 

@@ -28,8 +28,8 @@ time until a port is up again is not counted: state it with --link-up-time
    leaf (2 switches): session: DSCP 24 gets traffic class 3
    spine (2 switches): session: DSCP 24 gets traffic class 3
    hosts (32): take in DSCP 24 too
-   leaf: run the sessions of this step on each switch, as the files of its group say
-   spine: run the sessions of this step on each switch, as the files of its group say
+   leaf: on each switch, run the commands of 01-session.txt in the folder of its group
+   spine: on each switch, run the commands of 01-session.txt in the folder of its group
    leaf: the revision is applied as a whole, and rolls back by itself after ten minutes without nv
      config confirm; what the chip does to packets meanwhile is not known
    spine: the session is committed at once, and goes back by itself after ten minutes without the
