@@ -39,7 +39,7 @@ from lossless.formats.intent.shapes import (
 from lossless.ground.basics.units import suggestion
 from lossless.model.fabric.cabling import RoutingPolicy
 from lossless.model.fabric.model import SWITCH_ROLES, DscpMarking, NetworkPurpose, Role
-from lossless.model.hardware.load_balancing import LOAD_BALANCING, LoadBalancing
+from lossless.model.hardware.model import LOAD_BALANCING, LoadBalancing
 
 MOST_EXTRA_HOPS = 8
 """The most extra hops: a detour through any third switch of a three-tier Clos is four hops, of a dragonfly three."""

@@ -33,8 +33,7 @@ from lossless.model.hardware.infiniband import (
     load_infiniband_switch,
 )
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
-from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
-from lossless.model.hardware.model import Hwsku, PortNaming, SwitchProfile
+from lossless.model.hardware.model import Hwsku, OfferedChoices, PacketReorder, PortNaming, SwitchProfile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -16,7 +16,7 @@ from lossless.ground.basics.errors import InputError, LosslessError, ScenarioErr
 from lossless.ground.basics.units import suggestion
 from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured
 from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, RAIL_TRAFFIC, Workload
-from lossless.model.hardware.load_balancing import LOAD_BALANCING
+from lossless.model.hardware.model import LOAD_BALANCING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

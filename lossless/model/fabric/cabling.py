@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import Maybe, NamedTuple
-from lossless.model.hardware.load_balancing import LoadBalancing
+from lossless.model.hardware.model import LoadBalancing
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping

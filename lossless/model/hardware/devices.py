@@ -14,8 +14,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.hardware.load_balancing import PacketReorder
-from lossless.model.hardware.model import SONIC, Hwsku, PortSpec, SwitchProfile, split
+from lossless.model.hardware.model import SONIC, Hwsku, PacketReorder, PortSpec, SwitchProfile, split
 
 if TYPE_CHECKING:
     from lossless.model.hardware.model import AsicCages, Cage, PortNaming

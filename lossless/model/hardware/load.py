@@ -16,13 +16,14 @@ from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.files import beginning, data_dir
 from lossless.ground.basics.limits import FILE_BYTES
 from lossless.ground.basics.units import parse_length, parse_rate, suggestion
-from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
 from lossless.model.hardware.model import (
     SONIC,
     Asic,
     AsicCages,
     BufferDefaults,
     Hwsku,
+    OfferedChoices,
+    PacketReorder,
     PortNaming,
     SwitchProfile,
     ZeroBuffers,

@@ -5,13 +5,14 @@ buffer pools. A fact without a public source is None (unknown), never a guess. L
 use, because most commands read one HWSKU of one profile.
 
 The capacity of a switch is its ports of one speed from its cages, and its buffers for lossless groups from its HWSKU.
-Systems other than SONiC have patterns of port names.
+Systems other than SONiC have patterns of port names. Load balancing over equal paths depends on the system of a switch,
+and RDMA packets out of order on what an adapter accepts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
@@ -26,7 +27,46 @@ from lossless.model.hardware.buffers import (
     ProfileDefaults as ProfileDefaults,
     ZeroBuffers as ZeroBuffers,
 )
-from lossless.model.hardware.load_balancing import NO_CHOICES, OfferedChoices
+
+LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray", "dlb"]
+"""How switches choose among equal paths.
+
+By a hash of the flow, the less loaded one after a gap or for each packet, or at random for each packet. ``dlb``, the
+dynamic load balancing of Broadcom, is the second or the third, depending on its configuration: Junos has no default for
+that (Juniper, Dynamic Load Balancing).
+"""
+LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
+
+
+class OfferedChoices(NamedTuple):
+    """The load balancing of a product's switches under one system.
+
+    ``offers`` are the choices in its documentation, ``lacks`` those that it is known not to have; all others
+    are unknown. ``speeds_bps`` has the choices that only links of some speeds support.
+    """
+
+    offers: tuple[LoadBalancing, ...]
+    lacks: tuple[LoadBalancing, ...]
+    speeds_bps: Mapping[LoadBalancing, tuple[int, ...]]
+    source: str
+
+
+NO_CHOICES: Mapping[str, OfferedChoices] = {}
+"""The load balancing by system of a product for which no source states any."""
+
+
+class PacketReorder(NamedTuple):
+    """The acceptance of RDMA packets out of order by an adapter.
+
+    ``setting`` is the setting that enables it, None where none is needed or known. ``frames`` is how many
+    frames it accepts ahead of the next one in order, None where no public source states it.
+    """
+
+    able: bool
+    setting: str | None
+    frames: int | None
+    source: str
+
 
 _ADAPTIVE_RATES_BPS = (200 * 10**9, 400 * 10**9)
 

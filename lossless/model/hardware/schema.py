@@ -15,8 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraint
 from lossless.ground.basics.errors import ProfileError, QuantityError
 from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.model.hardware.devices import Algorithm
-from lossless.model.hardware.load_balancing import LoadBalancing
-from lossless.model.hardware.model import SONIC
+from lossless.model.hardware.model import SONIC, LoadBalancing
 from lossless.model.hardware.tables import (
     CAGE_COLUMNS,
     DCQCN_COLUMNS,

@@ -26,7 +26,7 @@ from lossless.ground.basics.records import UNKNOWN
 from lossless.model.fabric.cabling import PacketOrder, Routing
 from lossless.model.fabric.cluster import Pattern
 from lossless.model.fabric.model import Tier
-from lossless.model.hardware.load_balancing import LoadBalancing
+from lossless.model.hardware.model import LoadBalancing
 from tests.analysis.simulation.fabrics import declared
 from tests.paths import ROOT
 

@@ -9,7 +9,7 @@ import pytest
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.topology.top015_packets_out_of_order import check
 from lossless.model.fabric.view import View
-from lossless.model.hardware.load_balancing import PacketReorder
+from lossless.model.hardware.model import PacketReorder
 from tests.checks.rules.linted import drawn, intent, intent_view, only
 
 if TYPE_CHECKING:

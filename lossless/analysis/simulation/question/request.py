@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cluster import Pattern, RailTraffic
     from lossless.model.fabric.model import CongestionControl, Switch
     from lossless.model.hardware.devices import NicProfile
-    from lossless.model.hardware.load_balancing import LoadBalancing
+    from lossless.model.hardware.model import LoadBalancing
 
 
 SEEDS = 12

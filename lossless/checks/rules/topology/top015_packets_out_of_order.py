@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.cabling import PacketOrder
     from lossless.model.fabric.view import View
-    from lossless.model.hardware.load_balancing import PacketReorder
+    from lossless.model.hardware.model import PacketReorder
 
 IN_ORDER = "each packet that overtakes another is taken for a loss, and what follows is sent again"
 OTHERWISE = "let flows keep their paths: ecmp or flowlet; or use NICs that take packets out of order"

@@ -79,7 +79,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate, joined
 from lossless.model.fabric.cabling import BY_PACKET
 from lossless.model.fabric.model import Switch, known_tier
-from lossless.model.hardware.load_balancing import LoadBalancing, OfferedChoices
+from lossless.model.hardware.model import LoadBalancing, OfferedChoices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
