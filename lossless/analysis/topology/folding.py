@@ -37,14 +37,23 @@ _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in
 """The most devices of a row in a group, and the most groups, in the order in which they are tried."""
 
 
+MARKS = ("culprit", "seen here", "error", "unsafe", "changes", "warning", "on the edge", "limiting port")
+"""The marks that a device may have in a picture, the one that matters most first."""
+
+
 def folded(
-    plan: WiringPlan, name: str, shape: str | None, rail_of: Mapping[str, int] | None = None
+    plan: WiringPlan,
+    name: str,
+    shape: str | None,
+    rail_of: Mapping[str, int] | None = None,
+    marks: Mapping[str, str] | None = None,
 ) -> Picture:
     """Return the picture of a fabric; ``shape`` is the key of its shape, None where devices are listed.
 
-    ``rail_of`` are the rails of leaves, if the fabric has any.
+    ``rail_of`` are the rails of leaves, if the fabric has any. ``marks`` has the mark of devices, one of :data:`MARKS`:
+    a box of several devices has the first mark of any of them, and says how many have it.
     """
-    folding = _Folding(plan, shape, rail_of or {})
+    folding = _Folding(plan, shape, rail_of or {}, marks or {})
     items = tuple(folding.items())
     return Picture(name, tuple(folding.frames(items)), items, tuple(folding.edges()), folding.sides)
 
@@ -56,9 +65,12 @@ Runs = tuple[tuple[int, int], ...]
 class _Folding:
     """The items (boxes), frames and edges of a picture; every device is in one item."""
 
-    def __init__(self, plan: WiringPlan, shape: str | None, rail_of: Mapping[str, int]) -> None:
+    def __init__(
+        self, plan: WiringPlan, shape: str | None, rail_of: Mapping[str, int], marks: Mapping[str, str]
+    ) -> None:
         self._plan = plan
         self._rail_of = rail_of
+        self._marks = marks
         self._word = groups_of(plan, shape)[0]
         self._switches = [node for node in plan.nodes if node.role != "host"]
         self.sides = (
@@ -132,7 +144,21 @@ class _Folding:
         labels = tuple(self._labels(nodes, cell))
         names = (key, nodes[-1].name)
         apart = self._number[names[1]] - self._number[key] >= len(nodes)
-        return PictureItem(key, names, len(nodes), nodes[0].role, columns, place, labels, apart)
+        item = PictureItem(key, names, len(nodes), nodes[0].role, columns, place, labels, apart)
+        return self._marked(item, nodes) if self._marks else item
+
+    def _marked(self, item: PictureItem, nodes: Sequence[PlanNode]) -> PictureItem:
+        """Return an item with the first mark of its devices, and the label that says which or how many have it."""
+        mark = min(
+            (self._marks[node.name] for node in nodes if node.name in self._marks),
+            key=MARKS.index,
+            default="",
+        )
+        if not mark:
+            return item
+        named = [node.name for node in nodes if self._marks.get(node.name) == mark]
+        which = "" if len(nodes) == 1 else f"{named[0]}: " if len(named) == 1 else f"{len(named)} of them: "
+        return item._replace(state=mark, labels=(*item.labels, f"{which}{mark}"))
 
     def _labels(self, nodes: Sequence[PlanNode], cell: tuple[int, int]) -> Iterator[str]:
         """Yield the labels of an item that are in no frame around it."""

@@ -344,11 +344,22 @@ class Topology(NamedTuple):
 
 def topology_of(fabric: Fabric, plan: WiringPlan, shape: str | None) -> Topology:
     """Return the summary and the picture of a fabric; ``shape`` is the key of its shape, None for listed devices."""
-    return Topology(summary(plan, fabric), folded(plan, fabric.name, shape, View(fabric).rail_of))
+    return Topology(summary(plan, fabric), fabric_picture(fabric, plan, shape))
+
+
+def fabric_picture(
+    fabric: Fabric, plan: WiringPlan, shape: str | None, marks: Mapping[str, str] | None = None
+) -> Picture:
+    """Return the picture of a fabric, with marks of devices as :func:`folded` takes them."""
+    return folded(plan, fabric.name, shape, View(fabric).rail_of, marks)
 
 
 def topology_of_subnet(subnet: Subnet) -> Topology:
     """Return the summary and the picture of a subnet."""
+    return Topology(subnet_summary(subnet), subnet_picture(subnet))
+
+
+def subnet_picture(subnet: Subnet, marks: Mapping[str, str] | None = None) -> Picture:
+    """Return the picture of a subnet, with marks of devices as :func:`folded` takes them."""
     rail_of = View(subnet_fabric(subnet, COMPUTE)).rail_of
-    picture = folded(subnet_plan(subnet), subnet.name, picture_shape(subnet), rail_of)
-    return Topology(subnet_summary(subnet), picture)
+    return folded(subnet_plan(subnet), subnet.name, picture_shape(subnet), rail_of, marks)

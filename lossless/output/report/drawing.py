@@ -63,8 +63,19 @@ ROLE_FILLS = {
     "host": "#fcf1d9",
 }
 """Fill of boxes by role, tints of the palette; every box also names its role."""
-STATE_FILLS = {"source": "#eeae80", "stalled": "#fae3d2"}
-"""Fill of boxes by state in a picture of pause propagation; others have the fill of their role."""
+STATE_FILLS = {
+    "source": "#eeae80",
+    "stalled": "#fae3d2",
+    "culprit": "#f3a094",
+    "seen here": "#f7d77f",
+    "error": "#f6b8ae",
+    "unsafe": "#f6b8ae",
+    "changes": "#dccdf3",
+    "warning": "#f7d77f",
+    "on the edge": "#f7d77f",
+    "limiting port": "#f7d77f",
+}
+"""Fill of boxes by state in a picture of pause propagation, and by mark; others have the fill of their role."""
 
 
 class LineLook(NamedTuple):
