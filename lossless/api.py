@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         diff as diff,
         diff_fabric as diff_fabric,
         plan as plan,
+        plan_page as plan_page,
         plan_progress as plan_progress,
         write_acceptance as write_acceptance,
         write_plan as write_plan,
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
         Question as Question,
         SimulationRequest as SimulationRequest,
         simulate as simulate,
+        simulation_page as simulation_page,
     )
     from lossless.interfaces.api.trace import trace as trace
     from lossless.interfaces.api.tune import (
@@ -143,7 +145,7 @@ _MODULES = {
     "exporter": "Exporter collector exporter",
     "plan": (
         "DeviceProgress Drift FabricDrift Plan PlanLimits acceptance acceptance_results diff diff_fabric plan "
-        "plan_progress write_acceptance write_plan"
+        "plan_page plan_progress write_acceptance write_plan"
     ),
     "fabrics": "Fabrics load_fabrics",
     "reference": "Format Hardware Rule configuration_schema document_schema formats hardware intent_schema rule rules",
@@ -165,7 +167,7 @@ _MODULES = {
     "..ground.documents.text": "Document",
     "..model.fabric.model": "Fabric",
     "..analysis.simulation.study.answer": "SimulationResult",
-    "simulate": "Limits Question SimulationRequest simulate",
+    "simulate": "Limits Question SimulationRequest simulate simulation_page",
     "..formats.intent.class_changes": "StatedThresholds",
     "..analysis.simulation.study.sweep": "Sweep",
     "tune": "Grid TuneAsk TuneProgress parse_grid state_thresholds sweep tune write_thresholds write_tuned",

@@ -11,9 +11,10 @@ from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
+    from lossless.analysis.topology.summary import Picture
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.run import Report, Settings
     from lossless.formats.inputs.collect import Candidate, Excludes, FoundFiles, Inputs
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from lossless.ground.documents.excerpts import DocumentView
     from lossless.ground.documents.text import Document
     from lossless.output.report.lint.summary import ReportText, RuleHelp
+    from lossless.output.report.page import InputFile
+    from lossless.output.report.pages import DrawnFabrics
 
 
 class Options(NamedTuple):
@@ -68,7 +71,7 @@ DEFAULT_OPTIONS = Options()
 
 if TYPE_CHECKING:
     CheckFiles = Callable[[Sequence[Candidate], Settings], Report]
-    ReportForm = Literal["json", "sarif", "junit", "github", "gitlab", "markdown"]
+    ReportForm = Literal["json", "sarif", "junit", "github", "gitlab", "markdown", "html"]
 
 
 def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTIONS) -> Report:
@@ -238,17 +241,23 @@ def finished(
 
 
 _OTHER_FORMS = ("sarif", "junit", "github", "gitlab", "markdown")
-"""Forms besides JSON, each by the module of its name in ``output/report/lint``."""
+"""Forms besides JSON and HTML, each by the module of its name in ``output/report/lint``."""
 
 
 def report_as(
-    report: Report, form: ReportForm = "json", failing: tuple[Severity, ...] = ("error",)
+    report: Report,
+    form: ReportForm = "json",
+    failing: tuple[Severity, ...] = ("error",),
+    profile_dirs: Sequence[str | PathLike[str]] = (),
 ) -> ReportText:
-    """Return a report in a form such as JSON or SARIF, and notices about the findings that it leaves out.
+    """Return a report in a form such as JSON, SARIF or HTML, and notices about the findings that it leaves out.
 
-    JSON names files as they were named, without a leading ``./``. Other forms name them from the top of the repository,
-    or else the current folder; files outside of it by their absolute path. ``failing`` are the severities that make a
-    run fail, for forms that contain its success.
+    HTML is a page for people, with the fabric's picture and the hashes of all files, which are read again for them;
+    ``profile_dirs`` are the folders of hardware profiles of the run.
+
+    JSON and HTML name files as they were named, without a leading ``./``. Other forms name them from the top of the
+    repository, or else the current folder; files outside of it by their absolute path. ``failing`` are the severities
+    that make a run fail, for forms that contain its success.
 
     Raises:
         LosslessError: there is no form of this name.
@@ -259,11 +268,13 @@ def report_as(
         from lossless.output.report.lint.json_format import json_text
 
         return ReportText(json_text(report))
+    if form == "html":
+        return ReportText(_page(report, failing, profile_dirs))
     if form not in _OTHER_FORMS:
         from lossless.ground.basics.errors import LosslessError
 
         raise LosslessError(
-            f"no form of a report is called {form!r}; there are json, {', '.join(_OTHER_FORMS)}"
+            f"no form of a report is called {form!r}; there are json, {', '.join(_OTHER_FORMS)} and html"
         )
     from importlib import import_module
     from pathlib import Path
@@ -274,6 +285,127 @@ def report_as(
     made = getattr(import_module(f"lossless.output.report.lint.{form}"), f"{form}_text")(report, context)
     assert isinstance(made, ReportText)
     return made
+
+
+def _page(report: Report, failing: tuple[Severity, ...], profile_dirs: Sequence[str | PathLike[str]]) -> str:
+    import os
+    from functools import partial
+
+    from lossless.output.report.pages import report_html
+
+    views = [*report.documents.values()]
+    unread = (error.file for error in report.errors if os.path.isfile(error.file))
+    return report_html(
+        report, failing, hashed(unread, profile_dirs, views), partial(drawn, views, profile_dirs)
+    )
+
+
+def hashed(
+    files: Iterable[str], profile_dirs: Sequence[str | PathLike[str]], views: Iterable[DocumentView] = ()
+) -> tuple[InputFile, ...]:
+    """Return the SHA-256 of files, of those in folders of hardware profiles, and of documents, sorted by their names.
+
+    A document that is not what is on the disk, such as standard input, has the hash of its text.
+    """
+    import os
+
+    from lossless.ground.documents.text import Document
+    from lossless.output.report.page import InputFile
+
+    texts: dict[str, str | None] = dict.fromkeys(files)
+    for view in views:
+        texts[view.file] = view.text if isinstance(view, Document) and view.part is None else None
+    for folder in profile_dirs:
+        for root, _, names in os.walk(os.fspath(folder)):
+            texts |= dict.fromkeys(os.path.join(root, name) for name in names if name.endswith(".toml"))
+    return tuple(InputFile(file, _sha256(file, text)) for file, text in sorted(texts.items()))
+
+
+def _sha256(file: str, text: str | None) -> str:
+    """Return the SHA-256 of a file; of ``text`` where it is known and the file does not hold it; empty for neither."""
+    from hashlib import sha256
+
+    from lossless.ground.basics.errors import UnreadableError
+    from lossless.ground.basics.files import beginning
+    from lossless.ground.basics.limits import FILE_BYTES
+    from lossless.ground.documents.text import decode
+
+    try:
+        raw = beginning(file, FILE_BYTES + 1)
+        if text is None or decode(raw, file) == text:
+            return sha256(raw).hexdigest()
+    except (OSError, UnreadableError):
+        pass
+    return "" if text is None else sha256(text.encode(errors="backslashreplace")).hexdigest()
+
+
+def drawn(
+    views: Sequence[DocumentView], profile_dirs: Sequence[str | PathLike[str]], marks: Mapping[str, str]
+) -> DrawnFabrics:
+    """Return the pictures of the intents among documents, with marks of devices; at most as many as a page draws.
+
+    An intent whose fabric cannot be built is not drawn: the reason is beside the pictures.
+    """
+    from lossless.ground.basics.errors import LosslessError
+    from lossless.output.report.page import MOST_PICTURES
+    from lossless.output.report.pages import DrawnFabrics
+
+    pictures: list[Picture] = []
+    not_drawn: list[str] = []
+    for document in _intents(views):
+        if len(pictures) == MOST_PICTURES:
+            not_drawn.append(f"The first {MOST_PICTURES} fabrics are drawn; further ones are not.")
+            break
+        try:
+            pictures.append(_picture(document, profile_dirs, marks))
+        except LosslessError as error:
+            not_drawn.append(f"{document.file} is not drawn: {error}")
+    if not pictures and not not_drawn:
+        not_drawn.append(
+            "No picture: an intent declares the links of a fabric, and none is among the inputs."
+        )
+    return DrawnFabrics(tuple(pictures), tuple(not_drawn))
+
+
+def _intents(views: Iterable[DocumentView]) -> Iterator[Document]:
+    """Yield the intents among documents; those that another process read, or that are read as captures, once more."""
+    from lossless.formats.inputs.intents import is_intent
+    from lossless.ground.basics.errors import InputError
+    from lossless.ground.documents import load
+    from lossless.ground.documents.text import Document
+
+    for view in views:
+        if isinstance(view, Document):
+            document = view
+        elif view.file.lower().endswith((".yaml", ".yml")):
+            try:
+                document = load(view.file)
+            except InputError:
+                continue
+        else:
+            continue
+        if is_intent(document):
+            yield document
+
+
+def _picture(
+    document: Document, profile_dirs: Sequence[str | PathLike[str]], marks: Mapping[str, str]
+) -> Picture:
+    """Return the picture of the fabric or subnet of an intent.
+
+    Raises:
+        InputError: it cannot be resolved, or a cloud runs its switches.
+        ProfileError: the intent names hardware that is not known.
+    """
+    from lossless.analysis.topology.subnet import fabric_picture, subnet_picture
+    from lossless.formats.inputs.intents import declares_subnet, intent_of_switches, subnet_of
+    from lossless.formats.intent.resolve.fabric import resolve_wired
+
+    if declares_subnet(document):
+        return subnet_picture(subnet_of(document, profile_dirs), marks)
+    loaded = intent_of_switches(document)
+    fabric, plan, _ = resolve_wired(loaded, profile_dirs)
+    return fabric_picture(fabric, plan, loaded.intent.topology.shape_key, marks)
 
 
 def _describe(code: str) -> RuleHelp | None:

@@ -21,7 +21,7 @@ from lossless.checks.drift.drift import (
 from lossless.checks.plan.assemble import PlanLimits as PlanLimits, plan_of
 from lossless.checks.plan.plan import Plan as Plan, stored_plan
 from lossless.checks.plan.search import DeviceProgress as DeviceProgress, devices_of, progress
-from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read
+from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read, search
 from lossless.formats.inputs.fabrics import documents_at, intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.documents import load
@@ -30,7 +30,9 @@ from lossless.interfaces.api.lint import (
     Options,
     as_configured,
     configurations_of,
+    drawn,
     exclusions_of,
+    hashed,
 )
 from lossless.interfaces.api.render import sound, sound_fabric
 
@@ -147,6 +149,30 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
     told = [PlannedFile("plan.json", text), *(PlannedFile(*page) for page in sorted(pages.items()))]
     made = render_files([*told, *plan_run_files(plan)], Path(out_dir), write=True)
     return tuple(entry.path for entry in made.entries)
+
+
+def plan_page(
+    plan: Plan,
+    current: Sequence[str | PathLike[str]],
+    target: str | PathLike[str],
+    options: Options = DEFAULT_OPTIONS,
+) -> str:
+    """Return a plan as a page of HTML for people; the other arguments are those of the call of :func:`plan`.
+
+    The files are read again, for the picture of the target's fabric and their hashes.
+
+    Raises:
+        InputError: the target cannot be read any more.
+    """
+    from functools import partial
+
+    from lossless.output.report.pages import plan_html
+
+    document = intent_at(target)
+    excludes = exclusions_of(as_configured(options))
+    files = [candidate.file for candidate in search(current, excludes=excludes).candidates]
+    inputs = hashed([*files, document.file], options.profile_dirs)
+    return plan_html(plan, inputs, partial(drawn, [document], options.profile_dirs))
 
 
 def plan_progress(

@@ -14,7 +14,7 @@ from lossless.analysis.simulation.question.request import (
 )
 from lossless.ground.basics.errors import InputError, LosslessError, ScenarioError
 from lossless.ground.basics.units import suggestion
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured, drawn, hashed
 from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, RAIL_TRAFFIC, Workload
 from lossless.model.hardware.model import LOAD_BALANCING
 
@@ -41,6 +41,7 @@ __all__ = [
     "SimulationRequest",
     "is_compiled",
     "simulate",
+    "simulation_page",
     "why_not_simulated",
 ]
 
@@ -86,6 +87,33 @@ def simulate(
         others = other_classes(view, ask.question) if answered.runs else ()
         results.append(SimulationResult(verdict, *answered, other_classes=others))
     return _with_peaks(views, results, captures, options)
+
+
+def simulation_page(
+    results: Sequence[SimulationResult],
+    path: str | PathLike[str],
+    options: Options = DEFAULT_OPTIONS,
+    *,
+    captures: Sequence[str | PathLike[str]] = (),
+) -> str:
+    """Return results of :func:`simulate` as a page of HTML for people; the other arguments are those of that call.
+
+    The files are read again, for the fabric's picture and their hashes.
+    """
+    from functools import partial
+    from os import fspath
+
+    from lossless.interfaces.api.fabrics import documents_at
+    from lossless.output.report.pages import simulation_html
+
+    documents, _ = documents_at(path, as_configured(options))
+    captured: Sequence[str] = ()
+    if captures:
+        from lossless.interfaces.api.running import captured_state
+
+        captured = tuple(captured_state(captures, (), "compare").documents)
+    inputs = hashed(captured, options.profile_dirs, documents)
+    return simulation_html(results, fspath(path), inputs, partial(drawn, documents, options.profile_dirs))
 
 
 def _without_model(

@@ -112,7 +112,7 @@ def command(
 
     def tell(report: Report, texts: Mapping[str, str]) -> int:
         severity = fail_on or report.fail_on or SEVERITIES[0]
-        written = write_report(report, texts, reporting, failing(severity))
+        written = write_report(report, texts, reporting, failing(severity), profile_dirs)
         if reporting.form == "text" and not reporting.quiet and not scope.watch:
             from lossless.interfaces.cli.next_steps import after_lint
 

@@ -17,12 +17,15 @@ from lossless.interfaces.cli.options import (
     Number,
     api_options,
     how_much,
+    output_pair,
     profiles,
     rdma_dscp,
+    writable,
     written_as,
 )
 from lossless.interfaces.cli.options.quantities import WORK_TIME
 from lossless.interfaces.cli.options.rules import configuration_options
+from lossless.interfaces.cli.reports import require_apart_from, write_pages
 from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
@@ -36,7 +39,13 @@ if TYPE_CHECKING:
 @click.argument("current", metavar="CURRENT...", nargs=-1, required=True, type=InputPath())
 @click.argument("target", metavar="TARGET", type=InputPath())
 @click.option(
-    "-o", "--output", "output_dir", metavar="DIR", help="Folder to write the plan and its steps below."
+    "-o",
+    "--output",
+    "outputs",
+    metavar="DIR",
+    multiple=True,
+    callback=lambda _context, _option, values: _outputs(values),
+    help="Folder to write the plan and its steps below; html=FILE: also write the plan as a page for people.",
 )
 @click.option(
     "--max-ports-down",
@@ -56,7 +65,7 @@ if TYPE_CHECKING:
 def command(
     current: tuple[str, ...],
     target: str,
-    output_dir: str | None,
+    outputs: tuple[str | None, tuple[tuple[str, str], ...]],
     max_ports_down: int | None,
     per_step: int | None,
     drain_time: int | None,
@@ -81,6 +90,8 @@ def command(
 
     limits = api.PlanLimits(max_ports_down, per_step, drain_time or 0, link_up_time or 0, simulate)
     options = selection.added_to(api_options(rdma_dscps, profile_dirs))
+    output_dir, files_of_pages = outputs
+    require_apart_from([page for _, page in files_of_pages], (*current, target), options)
     plan = api.plan(current, target, limits=limits, options=options)
     if output_format == "json":
         out_json(plan.to_data())
@@ -88,6 +99,7 @@ def command(
         from lossless.output.report.plan_markdown import plan_text
 
         out(plan_text(plan, style_for(sys.stdout, verbose=verbose)))
+    write_pages(files_of_pages, lambda: api.plan_page(plan, current, target, options))
     if output_dir is not None and plan.steps:
         files = api.write_plan(plan, output_dir, pages(plan))
         notice(f"{len(files)} files below {output_dir}; {output_dir}/plan.md has what to run")
@@ -95,6 +107,23 @@ def command(
         because = "writes the plan, its patches and playbooks"
         then("plan", *current, target, "-o", "change", quiet=quiet, because=because)
     return OK
+
+
+_PAGE = "html="
+
+
+def _outputs(values: Sequence[str]) -> tuple[str | None, tuple[tuple[str, str], ...]]:
+    """Return the folder of ``--output``, None without one, and the formats and paths of pages, which can be written.
+
+    Raises:
+        BadParameter: two folders, a page without a path, or the same path twice.
+        RenderError: a page that cannot be written.
+    """
+    folders = [value for value in values if not value.startswith(_PAGE)]
+    if len(folders) > 1:
+        raise click.BadParameter(f"two folders, {folders[0]} and {folders[1]}; a plan is written below one")
+    pages = writable([output_pair(value, ("html",)) for value in values if value.startswith(_PAGE)])
+    return next(iter(folders), None), pages
 
 
 def pages(plan: Plan) -> dict[str, str]:

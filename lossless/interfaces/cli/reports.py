@@ -16,9 +16,9 @@ from lossless.interfaces.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lossless.api import Report
+    from lossless.api import Options, Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Severity
     from lossless.ground.basics.foreign_text import Form
@@ -38,6 +38,7 @@ _GATES: dict[str, Form] = {
     "github": "github",
     "junit": "markup",
     "markdown": "markup",
+    "html": "markup",
 }
 """The form that the output stream expects for each format of a report."""
 
@@ -113,19 +114,23 @@ def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool
 
 
 def write_report(
-    report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
+    report: Report,
+    texts: Mapping[str, str],
+    reporting: ReportOptions,
+    failing: tuple[Severity, ...],
+    profile_dirs: Sequence[str] = (),
 ) -> bool:
     """Write a report in every requested form, files first; return whether the files could be written.
 
-    ``failing`` are the severities that make the run fail.
+    ``failing`` are the severities that make the run fail; ``profile_dirs`` are the hardware profiles of its pictures.
     """
-    written = _write_files(report, texts, reporting, failing) if reporting.files else True
+    written = _write_files(report, texts, reporting, failing, profile_dirs) if reporting.files else True
     if reporting.statistics:
         report_statistics(report, texts, verbose=reporting.verbose, brief=reporting.quiet)
     elif reporting.form == "text":
         report_text(report, texts, verbose=reporting.verbose, source=reporting.source, brief=reporting.quiet)
     else:
-        text = _report_as(report, reporting.form, failing)
+        text = _report_as(report, reporting.form, failing, profile_dirs)
         if text:
             out_document(text, _GATES[reporting.form])
         # The log of a step is read by people too.
@@ -134,15 +139,21 @@ def write_report(
     return written
 
 
-def _report_as(report: Report, form: str, failing: tuple[Severity, ...]) -> str:
+def _report_as(
+    report: Report, form: str, failing: tuple[Severity, ...], profile_dirs: Sequence[str] = ()
+) -> str:
     """Return a report in a form other than text; notices of omitted findings are printed on standard error."""
     from lossless.interfaces.api.lint import report_as
 
-    return _told(form, report_as(report, cast("ReportForm", form), failing))
+    return _told(form, report_as(report, cast("ReportForm", form), failing, profile_dirs))
 
 
 def _write_files(
-    report: Report, texts: Mapping[str, str], reporting: ReportOptions, failing: tuple[Severity, ...]
+    report: Report,
+    texts: Mapping[str, str],
+    reporting: ReportOptions,
+    failing: tuple[Severity, ...],
+    profile_dirs: Sequence[str],
 ) -> bool:
     """Write the requested files, all or none; report the reason if they cannot be written."""
     from lossless.ground.basics.errors import RenderError
@@ -153,7 +164,7 @@ def _write_files(
         if form == "text":
             text = _told(form, _plain_text(report, texts, reporting))
         else:
-            text = _report_as(report, form, failing)
+            text = _report_as(report, form, failing, profile_dirs)
         made[path] = gated(f"{text}\n", _GATES[form]) if text else ""
     try:
         _require_apart(report, made)
@@ -170,14 +181,52 @@ def _require_apart(report: Report, paths: Iterable[str]) -> None:
     Raises:
         RenderError: a path is a file that was checked, or would have been.
     """
+    require_apart(paths, (*report.documents, *(error.file for error in report.errors)))
+
+
+def require_apart(paths: Iterable[str], inputs: Iterable[str]) -> None:
+    """Refuse to write over an input of a run.
+
+    Raises:
+        RenderError: a path is one of the inputs.
+    """
     from os.path import realpath
 
     from lossless.ground.basics.errors import RenderError
 
-    checked = {realpath(file) for file in (*report.documents, *(error.file for error in report.errors))}
+    checked = {realpath(file) for file in inputs}
     for path in paths:
         if realpath(path) in checked:
             raise RenderError(f"{path}: cannot be written: it is one of the files that were checked")
+
+
+def require_apart_from(paths: Sequence[str], named: Iterable[str], options: Options) -> None:
+    """Refuse to write over an input of a run, before it begins; ``named`` are its files and folders.
+
+    Raises:
+        RenderError: a path is one of the named files, or a file in a folder that is read.
+    """
+    if not paths:
+        return
+    from lossless.interfaces.api.lint import found_at
+
+    named = tuple(named)
+    found = found_at(named, options)
+    require_apart(paths, (*named, *(candidate.file for candidate in found.candidates)))
+
+
+def write_pages(outputs: Sequence[tuple[str, str]], page: Callable[[], str]) -> None:
+    """Write a page of HTML to the files of ``--output``, all or none; it is made where there is one alone.
+
+    Raises:
+        RenderError: a file cannot be written.
+    """
+    if not outputs:
+        return
+    from lossless.ground.documents.atomic import write_all
+
+    text = gated(f"{page()}\n", _GATES["html"])
+    write_all({path: text for _, path in outputs})
 
 
 def _told(form: str, made: ReportText) -> str:

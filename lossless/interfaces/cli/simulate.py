@@ -14,6 +14,7 @@ from lossless.interfaces.cli.options import (
     api_options,
     captures_for,
     how_much,
+    outputs_option,
     profiles,
     rdma_dscp,
     written_as,
@@ -21,6 +22,7 @@ from lossless.interfaces.cli.options import (
 from lossless.interfaces.cli.options.quantities import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.progress import ProgressBar
+from lossless.interfaces.cli.reports import require_apart_from, write_pages
 from lossless.interfaces.cli.terminal import out, out_json, problem, style_for
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ _VERSION = 1
 @profiles
 @configuration_options
 @written_as("the verdict is")
+@outputs_option(("html",), "Also write the verdict as a page for people to a file, as in html=verdict.html.")
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
 @click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
 @captures_for("Captures of running switches: their watermarks beside the model")
@@ -50,6 +53,7 @@ def command(
     profile_dirs: tuple[str, ...],
     selection: LintSelection,
     output_format: str,
+    outputs: tuple[tuple[str, str], ...],
     closed_form: bool,
     plots: str | None,
     captures: tuple[str, ...],
@@ -68,12 +72,13 @@ def command(
 
     if plots is not None:
         _require_pictures(closed_form)
+    options = selection.added_to(api_options(rdma_dscps, profile_dirs))
+    require_apart_from([page for _, page in outputs], (path, *captures), options)
     bar = ProgressBar("seeds", quiet=quiet)
     try:
         ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
         if ask is not None:
             ask = ask._replace(record=plots is not None)
-        options = selection.added_to(api_options(rdma_dscps, profile_dirs))
         results = api.simulate(path, options, ask, captures=captures)
     finally:
         bar.stop()
@@ -85,6 +90,7 @@ def command(
         _show(results, verbose=verbose)
     if plots is not None:
         _draw(results, plots)
+    write_pages(outputs, lambda: api.simulation_page(results, path, options, captures=captures))
     unread = dict.fromkeys(each for result in results for each in result.problems)
     for each in unread:
         problem(str(each))

@@ -60,5 +60,5 @@ def command(
 
     options = selection.added_to(api_options(rdma_dscps, profile_dirs))
     report = api.verify(paths, since=earlier, options=options)
-    written = write_report(report, {}, reporting, failing(fail_on))
+    written = write_report(report, {}, reporting, failing(fail_on), profile_dirs)
     return exit_code(report, fail_on) if written else FAILED

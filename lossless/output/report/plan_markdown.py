@@ -73,9 +73,20 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield from _rollback(step.number, back)
 
 
+STEP_HEADS = ("step", "what", "who", "ports down on a switch", "time", "by hand")
+"""The heads of the table of steps."""
+
+
 def _table(plan: Plan) -> Iterator[str]:
-    yield "| step | what | who | ports down on a switch | time | by hand |"
-    yield "|---|---|---|---|---|---|"
+    yield f"| {' | '.join(STEP_HEADS)} |"
+    yield f"|{'---|' * len(STEP_HEADS)}"
+    for row in plan_rows(plan):
+        yield f"| {' | '.join(map(_cell, row))} |"
+    yield ""
+
+
+def plan_rows(plan: Plan) -> Iterator[tuple[str, ...]]:
+    """Yield the row of each step in the table of steps."""
     for step in plan.steps:
         who = [f"{len(group.devices):,} {group.name}" for group in step.switches]
         who += [f"{len(group.hosts):,} {group.name}" for group in step.hosts]
@@ -89,8 +100,7 @@ def _table(plan: Plan) -> Iterator[str]:
             duration(step.time),
             "yes" if step.by_hand else "-",
         )
-        yield f"| {' | '.join(_cell(str(cell)) for cell in cells)} |"
-    yield ""
+        yield tuple(map(str, cells))
 
 
 def _cell(text: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -93,6 +95,9 @@ def _problems(form: str, text: str) -> list[str]:
         return [error.get("message", "") for error in ElementTree.fromstring(text).iter("error")]
     if form == "github":
         return [line.rpartition("::")[2] for line in text.splitlines() if line.startswith("::error")]
+    if form == "html":
+        listed = text.partition("<h2>Not read</h2>")[2].partition("</ul>")[0]
+        return [unescape(line).split(": ", 1)[1] for line in re.findall(r"<li>(.*)</li>", listed)]
     head, _, rest = text.partition("**Not read**\n\n")
     assert head.startswith("### lossless: 0 errors")
     return [line.split(": ", 1)[1].replace("\\", "") for line in rest.strip().splitlines()]

@@ -49,6 +49,7 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
         *([INTENT, INTENT, "--format", form] for form in ("text", "json")),
         [SWITCH, INTENT],
         [HOSTILE, INTENT, "-o", "planned"],
+        [INTENT, INTENT, "--output", "html=plan.html"],
     ],
     "acceptance": [
         *([path, "--format", form] for path in (INTENT, SUBNET) for form in ("text", "json")),
@@ -61,7 +62,10 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
     ],
     "import": [[SWITCH], [SWITCH, "-o", "imported.yaml"], [SWITCH, "--cabling", "cables.csv"]],
     "headroom": [[path, "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")],
-    "simulate": [[path, "--closed-form", "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")],
+    "simulate": [
+        *([path, "--closed-form", "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")),
+        [INTENT, "--closed-form", "--output", "html=simulate.html"],
+    ],
     "sweep": [[INTENT, "--vary", HOSTILE], [SWITCH, "--vary", "dynamic_th=0", "--class", HOSTILE]],
     "tune": [[INTENT, "--class", HOSTILE], [INTENT, "--workload", HOSTILE], [HOSTILE]],
     "workload": [[INTENT, "--format", form] for form in ("text", "json")],
@@ -146,6 +150,8 @@ def assert_form(form: str, text: str) -> None:
         json.loads(text)
     elif form == "junit":
         ET.fromstring(text)
+    elif form == "html":
+        assert not re.search(r"<(script|img|a|iframe|form)\b|<[^>]*\son\w+=", text)
     elif form == "markdown":
         for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(text):
             for child in token.children or ():
@@ -179,7 +185,7 @@ def test_no_name_in_any_input_is_more_than_text(command: str, cli: Cli) -> None:
     for arguments in ARGUMENTS[command]:
         form = form_of(arguments)
         check(cli(command, *arguments), "json" if form == "patch" else form)
-    for file in Path().glob("report.*"):
+    for file in (*Path().glob("report.*"), *Path().glob("*.html")):
         assert_harmless(file.read_text(encoding="utf-8"), form=file.suffix[1:])
         assert_form(file.suffix[1:], file.read_text(encoding="utf-8"))
     for file in Path().glob("*.svg"):

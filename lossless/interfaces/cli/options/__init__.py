@@ -174,6 +174,64 @@ def written_as(
     )
 
 
+Outputs = tuple[tuple[str, str], ...]
+"""The formats and paths of ``--output``."""
+
+
+def outputs_option(forms: Sequence[str], help_text: str) -> Callable[[Command], Command]:
+    """Return the option ``--output FORMAT=FILE`` for some formats, given to a command as ``outputs``.
+
+    It is refused before long work is done for it: an unknown format, no path, the same path twice (BadParameter), or a
+    path that cannot be written (RenderError).
+    """
+
+    def checked(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> Outputs:
+        return writable([output_pair(value, forms) for value in values])
+
+    return click.option(
+        "--output", "outputs", metavar="FORMAT=FILE", multiple=True, callback=checked, help=help_text
+    )
+
+
+def writable(pairs: Sequence[tuple[str, str]]) -> Outputs:
+    """Return the formats and paths of ``--output``; each path can be written.
+
+    Raises:
+        BadParameter: the same path twice.
+        RenderError: a path that cannot be written.
+    """
+    if not pairs:
+        return ()
+    from os.path import realpath
+
+    from lossless.ground.documents.atomic import require_writable
+
+    seen: set[str] = set()
+    for _, path in pairs:
+        if realpath(path) in seen:
+            raise click.BadParameter(f"{path} is named twice")
+        seen.add(realpath(path))
+        require_writable(path)
+    return tuple(pairs)
+
+
+def output_pair(value: str, forms: Sequence[str]) -> tuple[str, str]:
+    """Return the format and the path of a value of ``--output``.
+
+    Raises:
+        BadParameter: an unknown format, or no path.
+    """
+    form, equals, path = value.partition("=")
+    if not equals or not path:
+        example = "sarif=lint.sarif" if "sarif" in forms else f"{forms[0]}=FILE"
+        raise click.BadParameter(f"{value!r} is not FORMAT=FILE, as in {example}")
+    if form not in forms:
+        from lossless.ground.basics.units import suggestion
+
+        raise click.BadParameter(f"no format {form!r}{suggestion(form, forms, most=None)}")
+    return form, path
+
+
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:
     """Return the options of the API with the values of ``--rdma-dscp`` and ``--profiles``, and today's date."""
     from lossless.api import Options

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.cli.options import InputPath, written_as
+from lossless.interfaces.cli.options import InputPath, outputs_option, written_as
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
 # --- which files ---
@@ -161,7 +161,7 @@ def require_plain(reporting: ReportOptions) -> None:
 
 # --- reports ---
 
-FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown")
+FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit", "markdown", "html")
 """Formats of the report of findings; ``text`` is the default."""
 
 
@@ -180,52 +180,9 @@ DEFAULT_REPORT = ReportOptions("text", (), statistics=False, quiet=False, source
 """The report without any option."""
 
 
-def _outputs(
-    _context: click.Context, _option: click.Parameter, values: Sequence[str]
-) -> tuple[tuple[str, str], ...]:
-    """Return the formats and paths of ``--output``; each path can be written.
-
-    Raises:
-        BadParameter: an unknown format, no path, or the same path twice.
-        RenderError: a path that cannot be written.
-    """
-    pairs = tuple(_pair(value) for value in values)
-    if not pairs:
-        return ()
-    from os.path import realpath
-
-    from lossless.ground.documents.atomic import require_writable
-
-    seen: set[str] = set()
-    for _, path in pairs:
-        if realpath(path) in seen:
-            raise click.BadParameter(f"{path} is named twice")
-        seen.add(realpath(path))
-        require_writable(path)
-    return pairs
-
-
-def _pair(value: str) -> tuple[str, str]:
-    form, equals, path = value.partition("=")
-    if not equals or not path:
-        raise click.BadParameter(f"{value!r} is not FORMAT=FILE, as in sarif=lint.sarif")
-    if form not in FORMATS:
-        from lossless.ground.basics.units import suggestion
-
-        raise click.BadParameter(f"no format {form!r}{suggestion(form, FORMATS, most=None)}")
-    return form, path
-
-
 _REPORT_OPTIONS = (
     written_as("findings are", FORMATS, is_report=True),
-    click.option(
-        "--output",
-        "outputs",
-        metavar="FORMAT=FILE",
-        multiple=True,
-        callback=_outputs,
-        help="Also write the report to a file, as in sarif=lint.sarif; may be repeated.",
-    ),
+    outputs_option(FORMATS, "Also write the report to a file, as in sarif=lint.sarif; may be repeated."),
     click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them."),
     click.option("--no-source", is_flag=True, help="Leave out the line that a finding is about."),
     click.option("-q", "--quiet", is_flag=True, help="One line for each finding, and no counts."),

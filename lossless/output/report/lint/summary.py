@@ -169,15 +169,18 @@ class ReportText(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-_HEADS = ("findings", "places", "severity", "rule")
+STATISTICS_HEADS = ("findings", "places", "severity", "rule")
 
 
 def statistics_text(report: Report, style: TextStyle = PLAIN) -> str:
     """Return a table with a row for each rule and severity, the one with most causes first; empty without findings."""
+    rows = statistics_rows(report)
+    return table([STATISTICS_HEADS, *rows], style) if rows else ""
+
+
+def statistics_rows(report: Report) -> list[tuple[str, ...]]:
+    """Return a row for each rule and severity, the one with most causes first."""
     causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
     places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)
-    if not places:
-        return ""
     keys = sorted(places, key=lambda key: (-len(places[key]), SEVERITIES.index(key[0]), key[1]))
-    rows = [(str(len(places[key])), str(sum(places[key])), key[0], f"{key[1]} {key[2]}") for key in keys]
-    return table([_HEADS, *rows], style)
+    return [(str(len(places[key])), str(sum(places[key])), key[0], f"{key[1]} {key[2]}") for key in keys]

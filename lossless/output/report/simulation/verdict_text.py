@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.verdict import LossVerdict, Occurrence, Range, RunVerdict
 
 
-_HEADS = ("measured (B)", "simulated (B)", "closed form (B)", "at", "since")
+PEAK_HEADS = ("measured (B)", "simulated (B)", "closed form (B)", "at", "since")
 _PEAKS = {"shared_bytes": "PG, shared", "headroom_bytes": "PG, headroom", "queue_bytes": "queue"}
 _NONE = "-"
-_READ = (
+PEAKS_REMARK = (
     "simulated: the most of all seeds, in the traffic that was run; what was measured may come of other traffic. "
     "lossless verify checks headroom against what is needed"
 )
@@ -51,18 +51,18 @@ _READ = (
 def peaks_text(peaks: Sequence[PeakComparison], style: TextStyle) -> str:
     """Return measured peaks beside simulated and closed-form ones, one table for each kind of port."""
     tables = [
-        table([(kind, *_HEADS), *map(_row, same)], style, "  ")
-        for kind, same in grouped((_kind(peak), peak) for peak in peaks).items()
+        table([(kind, *PEAK_HEADS), *map(peak_row, same)], style, "  ")
+        for kind, same in grouped((kind_of_peak(peak), peak) for peak in peaks).items()
     ]
-    return "\n".join(["measured peaks", *tables, wrapped(_READ, style, "  ", "")])
+    return "\n".join(["measured peaks", *tables, wrapped(PEAKS_REMARK, style, "  ", "")])
 
 
-def _kind(peak: PeakComparison) -> str:
+def kind_of_peak(peak: PeakComparison) -> str:
     speed = "" if peak.speed_bps is None else f", {format_rate(peak.speed_bps)}"
     return f"{peak.switch} to {peak.peer}{speed}"
 
 
-def _row(peak: PeakComparison) -> tuple[str, ...]:
+def peak_row(peak: PeakComparison) -> tuple[str, ...]:
     form = f"{peak.closed_form} {peak.closed_form_bytes:,}" if peak.closed_form else _NONE
     return (
         _PEAKS[peak.peak],
@@ -326,7 +326,7 @@ def _rate(rate_bps: float) -> str:
     return f"{rate_bps / 1e9:,.1f} Gb/s"
 
 
-_PORTS = (
+PORT_HEADS = (
     LABELS["verdict"],
     "kind of port",
     "ports",
@@ -335,14 +335,14 @@ _PORTS = (
     "method",
     LABELS["watchdog"],
 )
-_TRAFFIC = (
+MARGIN_HEADS = (
     "XOFF against ECN",
     "pattern",
     "XOFF at (B)",
     headed("kmin_margin_bytes", "B"),
     headed("kmax_margin_bytes", "B"),
 )
-_POOLS = (
+POOL_HEADS = (
     LABELS["verdict"],
     "switch",
     "pool",
@@ -352,7 +352,7 @@ _POOLS = (
     "ratio",
 )
 _UNKNOWN = "unknown"
-_NO_VERDICT = (
+MARGINS_REMARK = (
     "(N into 1 fills an egress queue, 1 into N an ingress PG; below zero: reached after XOFF. Marking before XOFF "
     "does not prevent PFC: these margins do not change the verdict)"
 )
@@ -366,7 +366,7 @@ def verdict_text(result: SimulationResult, style: TextStyle = PLAIN) -> str:
 
 def _blocks(result: SimulationResult, style: TextStyle) -> Iterator[str]:
     closed, runs = result.closed, result.runs
-    yield "\n".join(_head(result, style))
+    yield "\n".join(head_lines(result, style))
     yield from _listed("why", [*closed.reasons, *(reason for run in runs for reason in run.reasons)], style)
     yield from _listed("change", [change for run in runs for change in run.changes], style)
     yield from (run_text(run, style) for run in runs)
@@ -381,7 +381,7 @@ def _blocks(result: SimulationResult, style: TextStyle) -> Iterator[str]:
     yield from _listed("not checked", unknown, style)
 
 
-def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
+def head_lines(result: SimulationResult, style: TextStyle) -> Iterator[str]:
     """Yield the verdict, for a safe fabric the reason, the limiting port if known, and whether load and PFC load pass.
 
     Of the loads of several parts it has the first.
@@ -395,7 +395,7 @@ def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
             yield f"  closed forms find nothing unsafe{f', nor does {model}' if runs else ''}"
         else:
             yield f"  {model} finds nothing unsafe"
-    limiting = _limiting_run(runs) or _limiting_kind(lines)
+    limiting = limiting_run(runs) or _limiting_kind(lines)
     if limiting:
         yield wrapped(f"limiting port: {limiting}", style)
     for name, loads in (("load", result.loads), ("pfc_load", result.pfc_loads)):
@@ -404,7 +404,7 @@ def _head(result: SimulationResult, style: TextStyle) -> Iterator[str]:
             yield f"{LABELS[name]}: {missing if isinstance(load, MissingInput) else load.verdict}"
 
 
-def _limiting_run(runs: Sequence[RunVerdict]) -> str | None:
+def limiting_run(runs: Sequence[RunVerdict]) -> str | None:
     """Return the port of all runs that has the least headroom left, None where none was used."""
     used = [
         (run.headroom_ran_out, run.headroom_margin_bytes or 0, run.headroom_at)
@@ -461,12 +461,12 @@ def _counted(counts: Iterable[tuple[str, int]]) -> str:
 def _evidence(verdict: FabricVerdict, style: TextStyle) -> Iterator[str]:
     """Yield tables of every kind of port, every pool, and the margins between ECN marking and XOFF."""
     if verdict.lines:
-        yield table([_PORTS, *map(_port_row, verdict.lines)], style)
+        yield table([PORT_HEADS, *map(port_row, verdict.lines)], style)
     if verdict.pools:
-        yield table([_POOLS, *map(_pool_row, verdict.pools)], style)
-    traffic = [row for line in verdict.lines for row in _traffic_rows(line)]
+        yield table([POOL_HEADS, *map(pool_row, verdict.pools)], style)
+    traffic = [row for line in verdict.lines for row in margin_rows(line)]
     if traffic:
-        yield "\n".join([table([_TRAFFIC, *traffic], style), wrapped(_NO_VERDICT, style, hanging="")])
+        yield "\n".join([table([MARGIN_HEADS, *traffic], style), wrapped(MARGINS_REMARK, style, hanging="")])
 
 
 def _listed(title: str, entries: Iterable[str], style: TextStyle) -> Iterator[str]:
@@ -476,7 +476,7 @@ def _listed(title: str, entries: Iterable[str], style: TextStyle) -> Iterator[st
         yield "\n".join([f"{title}:", *cut([wrapped(entry, style, "  ") for entry in once], style, "  ")])
 
 
-def _port_row(line: PortVerdict) -> tuple[str, ...]:
+def port_row(line: PortVerdict) -> tuple[str, ...]:
     headroom = line.headroom
     return (
         line.verdict,
@@ -493,7 +493,7 @@ def _port_kind(line: PortVerdict) -> str:
     return f"{_switches(line)}, priority {line.priority}, {_link(line.speed_bps, line.cable_m)}"
 
 
-def _traffic_rows(line: PortVerdict) -> Iterator[tuple[str, ...]]:
+def margin_rows(line: PortVerdict) -> Iterator[tuple[str, ...]]:
     """Yield a row for each traffic pattern at a kind of port: N ports into one egress queue, one port into N."""
     rows: list[tuple[str, int, FanIn | FanOut]] = [
         (f"{one.senders} into 1", one.egress_bytes, one) for one in line.fan_in
@@ -505,7 +505,7 @@ def _traffic_rows(line: PortVerdict) -> Iterator[tuple[str, ...]]:
         yield kind, pattern, *map(_number, (held_bytes, *before))
 
 
-def _pool_row(pool: PoolVerdict) -> tuple[str, ...]:
+def pool_row(pool: PoolVerdict) -> tuple[str, ...]:
     ratio, accepted = pool.ratio, pool.accepted_ratio
     stated = f" ({accepted:g} accepted)" if accepted is not None else ""
     shared = pool.shared_headroom_bytes
