@@ -40,7 +40,7 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str, quiet:
 
         out_json({"version": _VERSION, **plain(result)})
     else:
-        from lossless.output.report.opensm_text import opensm_text
+        from lossless.output.report.topology.text import opensm_text
 
         out(opensm_text(result, style_for(sys.stdout)))
         if is_intent(path) and result.accepted:
