@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_GARBAGE_THRESHOLD = 50_000
+_GARBAGE_THRESHOLD = 200_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
