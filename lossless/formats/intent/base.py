@@ -32,7 +32,11 @@ def _section_title(model: type) -> str:
 
 
 class Model(BaseModel):
-    """Base of every pydantic model of an intent: frozen, strict about types, and without unknown keys."""
+    """Base of every pydantic model of an intent: frozen, strict about types, and without unknown keys.
+
+    Modules of models that lint of an intent imports have no ``from __future__ import annotations``: the annotation of
+    each field would be a text, which pydantic compiles at every start.
+    """
 
     # Deferred: a section is validated as part of a document, and needs no validator of its own.
     model_config = ConfigDict(

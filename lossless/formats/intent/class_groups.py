@@ -3,8 +3,7 @@
 Groups are parsed by hand: pydantic models for so few numbers would slow down every lint of an intent.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
@@ -25,14 +24,9 @@ from lossless.formats.intent.base import (
 )
 from lossless.formats.intent.policy import TIER_PATTERN, TierName, exceptions_schema, tier_name
 from lossless.formats.intent.wiring import NAME, Name
+from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import key_suggestion
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from lossless.ground.basics.findings import Path
-
 
 Exponent = Annotated[int, *whole_number(-8, 7, "a dynamic_th")]
 """Exponent of alpha: 2^-8 to 2^7 (sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang

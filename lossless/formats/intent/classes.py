@@ -1,7 +1,5 @@
 """Traffic classes: their DSCPs, priority, lossless or lossy, scheduling, and the thresholds of ECN marking."""
 
-from __future__ import annotations
-
 import inspect
 from typing import Annotated, Any, Literal, Self
 
@@ -370,7 +368,7 @@ class TrafficClassIntent(Model):
     """
 
     @model_validator(mode="after")
-    def _one_way_of_serving(self) -> TrafficClassIntent:
+    def _one_way_of_serving(self) -> Self:
         if self.scheduling == "strict" and self.bandwidth is not None:
             raise refused(
                 "a strict class takes what it needs; leave out bandwidth, or scheduling: strict", "bandwidth"
@@ -378,7 +376,7 @@ class TrafficClassIntent(Model):
         return self
 
     @model_validator(mode="after")
-    def _own_groups(self) -> TrafficClassIntent:
+    def _own_groups(self) -> Self:
         if self.buffer is not None and not self.lossless:
             raise refused(
                 "lossy classes share one profile of a switch; only lossless ones have their own", "buffer"

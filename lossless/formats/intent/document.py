@@ -5,10 +5,8 @@ queue has no room, their size, and their new class. SONiC settings are the relea
 one role to another.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -154,7 +152,7 @@ class SharedPool(WholePool):
     """
 
     @model_validator(mode="after")
-    def _one_size(self) -> SharedPool:
+    def _one_size(self) -> Self:
         if self.size is not None and self.percentage is not None:
             raise refused("a pool has one size; leave out size or percentage", "percentage")
         return self
@@ -170,7 +168,7 @@ class LosslessPool(SharedPool):
     """
 
     @model_validator(mode="after")
-    def _some_room(self) -> LosslessPool:
+    def _some_room(self) -> Self:
         for key in ("size", "percentage"):
             if getattr(self, key) == 0:
                 raise refused("leaves lossless groups nothing to share; a pool has room for packets", key)
@@ -209,7 +207,7 @@ class SwitchBuffers(Model):
     """
 
     @model_validator(mode="after")
-    def _one_shared_headroom(self) -> SwitchBuffers:
+    def _one_shared_headroom(self) -> Self:
         lossless = self.pool_sizes.ingress_lossless_pool if self.pool_sizes else None
         if self.headroom_oversubscription is not None and lossless is not None and lossless.xoff is not None:
             why = "gives the shared headroom its size, and so does headroom_oversubscription; leave out one of them"
@@ -217,12 +215,12 @@ class SwitchBuffers(Model):
         return self
 
     @property
-    def values(self) -> SwitchBuffers:
+    def values(self) -> Self:
         """The values for ports of all speeds."""
         return self
 
     @property
-    def by_speed(self) -> Mapping[int, SwitchBuffers]:
+    def by_speed(self) -> Mapping[int, Self]:
         """No exceptions by speed: pools belong to a switch, not to ports of one speed."""
         return {}
 
@@ -272,7 +270,7 @@ class Buffers(SwitchBuffers):
     """
 
     @model_validator(mode="after")
-    def _dynamic_keys(self) -> Buffers:
+    def _dynamic_keys(self) -> Self:
         for name in ("lossless_mtu", "small_packets"):
             if getattr(self, name) is not None and "dynamic" not in self.model.values():
                 why = "counts in the dynamic buffer model alone; state model: dynamic, or leave it out"

@@ -5,10 +5,8 @@ is NicConfigurationTemplate (Mellanox/nic-configuration-operator). Sources of it
 pkg/configuration/configvalidation.go @01eed1d; of its fields: the resource definition @4096d0c.
 """
 
-from __future__ import annotations
-
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
@@ -209,7 +207,7 @@ class Kubernetes(Model):
     """
 
     @model_validator(mode="after")
-    def _gpu_direct_needs_pci(self) -> Kubernetes:
+    def _gpu_direct_needs_pci(self) -> Self:
         if self.gpu_direct and self.pci_performance is None:
             raise refused(
                 "the operator refuses it without pci_performance; add pci_performance: on", "gpu_direct"

@@ -4,8 +4,6 @@ Variables are declared by name. Workloads are the traffic that thresholds are tu
 and ``workload``.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal, Self
 
@@ -84,7 +82,7 @@ class ClusterIntent(Model):
     """Given where UALink joins the GPUs. Left out: it does not. Example: `{rate: 3.2T, domain: 64}`"""
 
     @model_validator(mode="after")
-    def _joined_one_way(self) -> ClusterIntent:
+    def _joined_one_way(self) -> Self:
         if self.nvlink is not None and self.ualink is not None:
             raise refused("give either nvlink or ualink, not both")
         return self

@@ -5,9 +5,8 @@ The ranks are device before tier before speed before fabric. The class sections 
 switches of one role, ``by_device`` for single switches. Within a tier or a device ``by_speed`` makes exceptions too.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar, get_args
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, Protocol, Self, TypeVar, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -28,16 +27,12 @@ from lossless.formats.intent.base import (
     shown,
     whole_milliseconds,
 )
+from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_rate, suggestion
+from lossless.ground.documents.text import Document
 from lossless.model.fabric.model import SWITCH_ROLES, CongestionKind, LinkTier
 from lossless.model.fabric.qos import WatchdogAction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.text import Document
 
 
 def tier_name(name: str) -> str:
@@ -119,7 +114,7 @@ class WatchdogTier(WatchdogException):
     """
 
     @model_validator(mode="after")
-    def _some_setting(self) -> WatchdogTier:
+    def _some_setting(self) -> Self:
         if not self.model_fields_set:
             raise refused("an empty mapping; name what differs on these switches")
         return self
@@ -158,7 +153,7 @@ class WatchdogPolicy(Model):
     """
 
     @model_validator(mode="after")
-    def _whole_milliseconds(self) -> WatchdogPolicy:
+    def _whole_milliseconds(self) -> Self:
         for name in ("poll", "detection", "restoration"):
             value = getattr(self, name)
             if value is not None and value % 10**6:

@@ -1,8 +1,7 @@
 """Shapes of an Ethernet topology in an intent: a few numbers that define all devices and links."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -11,9 +10,6 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from lossless.formats.intent.base import Count, Length, LinkCount, Model, OnOff, listed, refused
 from lossless.formats.intent.policy import TierRatios
 from lossless.ground.basics.limits import LINKS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 
 def refuse_too_many(links: int) -> None:
@@ -295,7 +291,7 @@ class ThreeTierIntent(ClosIntent):
         return (self.planes, self.rails)
 
     @model_validator(mode="after")
-    def _parts_are_equal(self) -> ThreeTierIntent:
+    def _parts_are_equal(self) -> Self:
         for parts, whole in (
             ("planes", "spines_per_pod"),
             ("planes", "super_spines"),
@@ -364,7 +360,7 @@ class RailOptimisedIntent(ShapeIntent):
         return (self.planes,)
 
     @model_validator(mode="after")
-    def _parts_are_equal(self) -> RailOptimisedIntent:
+    def _parts_are_equal(self) -> Self:
         refuse_unequal_parts(self, "planes", "spines")
         refuse_unequal_links("rails", self.rails, self.host_links[0])
         if self.host_links[0] // self.rails % self.planes:
@@ -415,7 +411,7 @@ class DragonflyIntent(ShapeIntent):
     """
 
     @model_validator(mode="after")
-    def _several_groups_of_several(self) -> DragonflyIntent:
+    def _several_groups_of_several(self) -> Self:
         for name, what in (("groups", "group"), ("switches", "switch to a group")):
             if getattr(self, name) == 1:
                 raise refused(f"one {what} is no dragonfly; it has two or more", name)
@@ -469,7 +465,7 @@ class DragonflyPlusIntent(ShapeIntent):
     """
 
     @model_validator(mode="after")
-    def _several_groups(self) -> DragonflyPlusIntent:
+    def _several_groups(self) -> Self:
         if self.groups == 1:
             raise refused("one group is a leaf_spine; a dragonfly+ has two or more", "groups")
         return self

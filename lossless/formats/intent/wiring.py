@@ -1,9 +1,7 @@
 """Intent sections on hardware, other networks, and topology with its routing and bridging."""
 
-from __future__ import annotations
-
 import re
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -222,7 +220,7 @@ class DeviceChoice(Model):
     """Whether it is configured elsewhere: only links to it count. Left out: off. Example: `on`"""
 
     @model_validator(mode="after")
-    def _outside_nothing_is_chosen(self) -> DeviceChoice:
+    def _outside_nothing_is_chosen(self) -> Self:
         if self.outside and (self.hardware is not None or self.nic is not None):
             raise refused(
                 "a device outside has its hardware stated elsewhere", "hardware" if self.hardware else "nic"
@@ -230,7 +228,7 @@ class DeviceChoice(Model):
         return self
 
     @model_validator(mode="after")
-    def _only_leaves_are_dual_tor(self) -> DeviceChoice:
+    def _only_leaves_are_dual_tor(self) -> Self:
         if self.dual_tor and self.role != "leaf":
             raise refused(
                 f"a {self.role} is no ToR; dual_tor is for leaves, which hosts are attached to", "dual_tor"
@@ -238,7 +236,7 @@ class DeviceChoice(Model):
         return self
 
     @model_validator(mode="after")
-    def _hosts_have_nics(self) -> DeviceChoice:
+    def _hosts_have_nics(self) -> Self:
         if self.role == "host" and self.hardware is not None:
             raise refused("a host is no switch; its adapter is nic, or hardware.nic for all", "hardware")
         if self.role != "host" and self.nic is not None:
@@ -368,7 +366,7 @@ class TopologyIntent(Model):
     """
 
     @model_validator(mode="after")
-    def _one_form(self) -> TopologyIntent:
+    def _one_form(self) -> Self:
         listed_too = self.devices is not None or self.links is not None
         given = [name for name in SHAPES if getattr(self, name) is not None]
         if len(given) > 1:
@@ -381,7 +379,7 @@ class TopologyIntent(Model):
         return self
 
     @model_validator(mode="after")
-    def _overrides_are_of_shapes(self) -> TopologyIntent:
+    def _overrides_are_of_shapes(self) -> Self:
         for key in ("names", "ports"):
             if self.shape is None and getattr(self, key):
                 why = "is for what a shape derives; devices and links that are listed name their own"
