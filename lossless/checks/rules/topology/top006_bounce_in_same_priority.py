@@ -46,7 +46,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.device_summary import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.topology.buffer_cycles import lossless_priorities, routing_of
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.view import View
@@ -86,6 +85,9 @@ def _declared(view: View) -> Iterator[Violation]:
 
 
 def _deployed(device: Device) -> Iterator[Violation]:
+    # Lint of an intent needs none of the nine modules that this one imports.
+    from lossless.checks.rules.device_summary import kept_priorities, tunnel_to_peer
+
     tunnel = tunnel_to_peer(device)
     unchanged = kept_priorities(device) if tunnel is not None else []
     if tunnel is not None and unchanged:
