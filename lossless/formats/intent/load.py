@@ -6,7 +6,6 @@ The schema is for editors.
 from __future__ import annotations
 
 import os
-import tomllib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
@@ -147,6 +146,8 @@ def _preset(document: Document) -> dict[str, Any]:
 
 def preset_values(name: str) -> dict[str, Any]:
     """Return the keys of an intent that a preset gives, as its file in ``profiles/presets`` has them."""
+    import tomllib  # only intents with a preset pay for it
+
     with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
         return tomllib.load(file)["intent"]  # type: ignore[no-any-return]
 
