@@ -57,7 +57,8 @@ class Model(BaseModel):
 class OnDemand:
     """Marks a section that most documents leave out: its validator is built when a document has the section.
 
-    It annotates a model, or a model and None. Building validators is a fifth of the lint of an intent.
+    It annotates a model, or a model and None. Building those of all sections took 65 M of 1,165 M instructions of
+    lint of an intent that has none of them.
     """
 
     def __get_pydantic_core_schema__(self, kind: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
