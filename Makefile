@@ -22,6 +22,7 @@
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn again
 # make fuzz    commands on changed files, from each of SEEDS, INPUTS of them or for SECONDS seconds; what breaks one, or a law, becomes an input of the tests
+# make release  build the packages of this commit twice and compare them; SBOM, section of the changelog and checksums beside them
 # make lock    write the locked requirements again from pyproject.toml
 
 PYTHON ?= python3
@@ -35,7 +36,7 @@ BASE ?= HEAD
 # With it each worker rewrites all asserts, and each command that a test starts compiles all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: tools test-tools quick affected rule durations instructions ready demo test check format lint generated phrases prose types bench corpus gcu values mutants cases mutations laws fuzz docs answers site audit lock clean
+.PHONY: release tools test-tools quick affected rule durations instructions ready demo test check format lint generated phrases prose types bench corpus gcu values mutants cases mutations laws fuzz docs answers site audit lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -204,6 +205,13 @@ $(VENV)/docs.stamp: $(VENV)/python.stamp requirements/docs.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+$(VENV)/release.stamp: $(VENV)/dev.stamp requirements/release.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/release.txt
+	@touch $@
+
+release: $(VENV)/release.stamp
+	$(BIN)/python tools/release.py
+
 lock: $(VENV)/python.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
@@ -218,6 +226,8 @@ lock: $(VENV)/python.stamp
 	  pyproject.toml requirements/build.in --extra sim --extra docs -c requirements/dev.txt -o requirements/docs.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  --resolution lowest-direct pyproject.toml -o requirements/lowest.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  requirements/release.in -c requirements/dev.txt -o requirements/release.txt
 
 clean:
 	rm -rf $(VENV) out build dist

@@ -11,7 +11,7 @@ import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parent.parent.parent
-LOCKS = ("base", "run", "dev", "docs", "lock", "lowest")
+LOCKS = ("base", "run", "dev", "docs", "lock", "lowest", "release")
 PIN = re.compile(
     r"^([a-z0-9-]+)==([^ ]+)((?: ;[^\\]+)?) \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.MULTILINE
 )
