@@ -47,6 +47,9 @@ FAMILIES = {
 }
 
 
+_FIXED_BY = {"no": "by hand", "safe": "`lint --fix`", "unsafe": "`lint --fix --unsafe-fixes`"}
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the file name and text of every page: one a rule, and the index."""
     rules = [rule_of(code) for code in RULES]
@@ -56,7 +59,10 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _page(rule: Rule) -> str:
-    facts = f"`{rule.name}` | severity: {rule.severity} | checks: {', '.join(rule.subjects)}"
+    facts = (
+        f"`{rule.name}` | severity: {rule.severity} | checks: {', '.join(rule.subjects)} | "
+        f"fix: {_FIXED_BY[rule.fixable]}"
+    )
     return f"# {rule.code} {rule.name}\n\n{rule.summary}.\n\n{facts}\n\n{rule.documentation}\n"
 
 
@@ -64,7 +70,8 @@ def _index(rules: Sequence[Rule]) -> str:
     families = groupby(rules, lambda rule: rule.code.rstrip("0123456789"))
     return (
         f"# Rules\n\n{len(rules)} rules, each with a page generated from it: its Bad and Good examples run as tests.\n"
-        "`lossless rule CODE` prints the same.\n\n"
+        "`lossless rule CODE` prints the same. Behind `fix` a page names the command that can edit the file; a\n"
+        "finding without such an edit (`fixable` is `no` in JSON) is fixed by hand.\n\n"
         + "\n".join(_family(family, members) for family, members in families)
     )
 
