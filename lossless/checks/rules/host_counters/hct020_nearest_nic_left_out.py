@@ -164,13 +164,13 @@ def _left_out(
     if not nearest:
         return
     rates = captured_rates(host)
-    alike = [found for found in nearest if rates.get(found.nic) and _is_alike(host, rates, found.nic, chosen)]
+    equal = [found for found in nearest if rates.get(found.nic) and _is_equal(host, rates, found.nic, chosen)]
     if not rates or any(name not in rates for name in chosen):
         yield MissingInput("no capture of ibstat or ibstatus has the rates of a job's NICs")
-    elif alike:
-        nics = list(dict.fromkeys(found.nic for found in alike))
-        gpus = [f"GPU{found.gpu}" for found in alike]
-        first = alike[0]
+    elif equal:
+        nics = list(dict.fromkeys(found.nic for found in equal))
+        gpus = [f"GPU{found.gpu}" for found in equal]
+        first = equal[0]
         yield Violation(
             origin=placed.origin,
             message=f"NCCL_IB_HCA leaves out {listed(nics)} of {host.name}, nearest to {listed(gpus)}",
@@ -192,7 +192,7 @@ def _nearest(gpu: str, paths: Mapping[str, str], chosen: tuple[str, ...]) -> Ite
             yield _Nearest(gpu, name, path, best, paths[best])
 
 
-def _is_alike(host: RunningDevice, rates: Mapping[str, float], name: str, chosen: tuple[str, ...]) -> bool:
+def _is_equal(host: RunningDevice, rates: Mapping[str, float], name: str, chosen: tuple[str, ...]) -> bool:
     """Return whether a NIC has the link layer of those chosen, and a rate that is no lower than the lowest."""
     layers = {host.state.value("link_layer", device=each, port="1") for each in (name, *chosen)}
     return len(layers) == 1 and rates[name] >= min(

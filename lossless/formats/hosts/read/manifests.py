@@ -240,7 +240,7 @@ class _Node(NamedTuple):
 
 
 _PLAIN_PLACES = frozenset({"spec", "template", "items", "metadata"})
-"""Keys on the path to a pod that do not tell one kind of pod of a resource from another."""
+"""Keys on the path to a pod that say nothing of the kind of pod."""
 _ELSEWHERE = re.compile(r"\$[({A-Za-z_]|\{\{")
 """Values that Kubernetes, Compose, a shell or Helm takes from another place."""
 _OWN_RESOURCES = re.compile(
