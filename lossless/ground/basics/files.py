@@ -56,7 +56,7 @@ def build_version() -> str:
 def _checked_out(folder: str) -> str:
     """Return the commit that a ``.git`` folder has checked out, read without git; empty if it cannot be read.
 
-    Source: git's documentation, gitrepository-layout: HEAD, refs and packed-refs.
+    Source: git's documentation, ``gitrepository-layout``: HEAD, refs and packed-refs.
     """
     try:
         with open(os.path.join(folder, "HEAD"), encoding="ascii") as file:

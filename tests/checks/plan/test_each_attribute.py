@@ -283,8 +283,8 @@ def faults(own: Change, made: Plan) -> list[str]:
     left = [
         f"{switch.name}: {drift.rows or drift.problems}"
         for switch in own.new.switches
-        if (drift := drift_between(switch, carry_out(made, switch, running[switch.name])))
-        and (drift.rows or drift.problems)
+        for drift in [drift_between(switch, carry_out(made, switch, running[switch.name]))]
+        if drift.rows or drift.problems
     ]
     qos = {host.name: host.qos for host in own.old.hosts}
     for step in made.steps:
