@@ -129,13 +129,13 @@ def page_html(page: Page) -> str:
     """
     from jinja2 import TemplateError
 
-    from lossless import __version__
     from lossless.ground.basics.errors import RenderError
+    from lossless.ground.basics.files import build_version
 
     sections = tuple(section for section in (*page.sections, *_provenance(page.inputs)) if any(section[1:]))
     try:
         template = _environment().get_template("report/page.html.j2")
-        return template.render(page=page, sections=sections, version=__version__, dark=_DARK).rstrip("\n")
+        return template.render(page=page, sections=sections, version=build_version(), dark=_DARK).rstrip("\n")
     except TemplateError as error:
         raise RenderError(f"template report/page.html.j2: {error.message or type(error).__name__}") from error
 
