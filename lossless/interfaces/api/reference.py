@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.key_docs import Schema
     from lossless.ground.basics.findings import Path
     from lossless.interfaces.api.lint import Options
-    from lossless.output.report.changes_text import DeviceDriftData, FabricDriftData
+    from lossless.output.report.changes_text import CheckedTreeData, DeviceDriftData, FabricDriftData
     from lossless.output.report.lint.json_format import ProblemData, ReportData
     from lossless.output.report.simulation.data import FabricData, SweepData
     from lossless.output.report.simulation.tune_text import TuneData
@@ -147,6 +147,7 @@ if TYPE_CHECKING:
             | ReportData
         )
         plan: Annotated[Data, Result, PlanData]
+        render: Annotated[Data, CheckedTreeData, NotRequired[MoreErrors]] | ReportData
         acceptance: Annotated[Data, Result, AcceptancePlan] | Annotated[Data, Result, AcceptanceResults]
         rules: list[RuleData]
         formats: list[Annotated[Data, Format]]

@@ -8,14 +8,15 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, OneOf, api_options, profiles
-from lossless.interfaces.cli.reports import report_text
-from lossless.interfaces.cli.terminal import notice, out, problem
+from lossless.interfaces.cli.options import InputPath, OneOf, api_options, profiles, written_as
+from lossless.interfaces.cli.reports import nothing_to_compare, report_text
+from lossless.interfaces.cli.terminal import notice, out, out_json, problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.api import RenderResult
+    from lossless.output.report.changes_text import FileState
 
     Extra = Literal["qos", "patch", "rollback", "telemetry"]
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 )
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
 @click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")
+@written_as("what --check finds is", more="; json goes with --check")
 @profiles
 def command(
     intent: str,
@@ -57,6 +59,7 @@ def command(
     check: bool,
     diff: bool,
     quiet: bool,
+    output_format: str,
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Write the configuration of every switch and host of an intent.
@@ -71,6 +74,8 @@ def command(
     """
     from lossless import api
 
+    if output_format == "json" and (diff or not check):
+        raise click.UsageError("--format json is of --check")
     of_a_base = [extra for extra in extras if extra != "telemetry"]
     if of_a_base and base_dir is None:
         raise click.UsageError(
@@ -86,16 +91,19 @@ def command(
         extras=cast("Sequence[Extra]", extras),
         overwrite_base=overwrite_base,
     )
-    report_text(result.report, {})
-    if any(finding.severity == "error" for finding in result.report.findings):
-        problem("refused: a fabric with errors is not rendered; nothing was written")
+    if nothing_to_compare(result.report, "a fabric with errors is not rendered; nothing was written"):
         return FAILED
+    report_text(result.report, {})
     from lossless.output.report.changes_text import plan_lines
 
     for note in (*result.notes, *plan_lines(result.plans)):
         notice(note)
     if check or diff:
-        code = _checked(result, output_dir, diff=diff)
+        if output_format == "json":
+            from lossless.output.report.changes_text import checked_tree
+
+            out_json(checked_tree(output_dir, _states(result), result.notes))
+        code = _checked(result, output_dir, diff=diff, listed=output_format == "text")
         if code and not diff:
             bases = () if base_dir is None else ("--base", base_dir)
             then(
@@ -114,14 +122,24 @@ def command(
     return code
 
 
-def _checked(result: RenderResult, output_dir: str, *, diff: bool) -> int:
-    told = dict.fromkeys(result.changed, "differs")
-    told |= {**dict.fromkeys(result.missing, "missing"), **dict.fromkeys(result.stale, "no longer belongs")}
-    for line in result.differences if diff else (f"{path}: {state}" for path, state in told.items()):
+def _states(result: RenderResult) -> dict[str, FileState]:
+    """Return the files that are not as rendered, each with its state; a stale one is of an earlier render."""
+    states: dict[str, FileState] = dict.fromkeys(result.changed, "differs")
+    return states | dict.fromkeys(result.missing, "missing") | dict.fromkeys(result.stale, "stale")
+
+
+def _checked(result: RenderResult, output_dir: str, *, diff: bool, listed: bool) -> int:
+    told = _states(result)
+    lines = (f"{path}: {'no longer belongs' if state == 'stale' else state}" for path, state in told.items())
+    for line in result.differences if diff else lines if listed else ():
         out(line)
     if not told:
         return OK
-    words = (("missing", "missing"), ("differs", "different"), ("no longer belongs", "of an earlier render"))
+    words: tuple[tuple[FileState, str], ...] = (
+        ("missing", "missing"),
+        ("differs", "different"),
+        ("stale", "of an earlier render"),
+    )
     counts = [f"{number} {word}" for state, word in words if (number := list(told.values()).count(state))]
     problem(f"{output_dir} is not what is rendered: {', '.join(counts)}")
     return FINDINGS

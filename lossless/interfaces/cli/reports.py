@@ -327,12 +327,14 @@ def add_errors(document: ExpectedDocument, problems: Sequence[Problem]) -> None:
         out_document(json.dumps(data, indent=2), "json")
 
 
-def nothing_to_compare(report: Report) -> bool:
-    """Return whether an intent has findings that are errors, which prevent a comparison; report them if so."""
+def nothing_to_compare(
+    report: Report,
+    refusal: str = "a fabric with errors is not rendered, so there is nothing to compare with",
+) -> bool:
+    """Return whether an intent has findings that are errors, which prevent a rendering; report them if so."""
     if not any(finding.severity == "error" for finding in report.findings):
         return False
     report_text(report, {})
-    refusal = "a fabric with errors is not rendered, so there is nothing to compare with"
     problem(f"refused: {refusal}")
     document = expected_document()
     if document is not None and document.form == "json":

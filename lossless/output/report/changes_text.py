@@ -59,6 +59,30 @@ if TYPE_CHECKING:
         missing: int
         errors: int
 
+    FileState = Literal["missing", "differs", "stale"]
+
+    class TreeFileData(TypedDict):
+        """A file that is not as rendered; a stale one is of an earlier render and does not belong there any more."""
+
+        path: str
+        state: FileState
+
+    class FileCounts(TypedDict):
+        """The number of files in each state."""
+
+        missing: int
+        differs: int
+        stale: int
+
+    class CheckedTreeData(TypedDict):
+        """The comparison of a tree with what is rendered, and notes on parts that are not rendered."""
+
+        version: Literal[1]
+        output: str
+        files: list[TreeFileData]
+        total: FileCounts
+        notes: list[str]
+
     class FabricDriftData(TypedDict):
         """The comparison of many switches."""
 
@@ -68,6 +92,22 @@ if TYPE_CHECKING:
         missing: list[str]
         errors: list[ProblemData]
         total: DriftTotals
+
+
+def checked_tree(output: str, states: Mapping[str, FileState], notes: Iterable[str]) -> CheckedTreeData:
+    """Return the files of a tree that are not as rendered, each with its state, as plain data."""
+    found = list(states.values())
+    return {
+        "version": VERSION,
+        "output": output,
+        "files": [{"path": path, "state": state} for path, state in states.items()],
+        "total": {
+            "missing": found.count("missing"),
+            "differs": found.count("differs"),
+            "stale": found.count("stale"),
+        },
+        "notes": list(notes),
+    }
 
 
 _PORTS = "port"

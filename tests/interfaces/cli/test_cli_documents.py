@@ -36,10 +36,11 @@ def site(cli: Cli) -> Cli:
     [
         ("diff", "leaf1.json", "bad.yaml", "--device", "leaf1"),
         ("diff", "leaf1.json", "leaf1.json", "bad.yaml"),
+        ("render", "bad.yaml", "-o", "out", "--check"),
     ],
-    ids=["one", "several"],
+    ids=["one", "several", "render"],
 )
-def test_a_refused_intent_is_one_document_of_a_diff(call: tuple[str, ...], site: Cli) -> None:
+def test_a_refused_intent_is_one_document(call: tuple[str, ...], site: Cli) -> None:
     code, text, err = site(*call, "--format", "json")
     report = parsed(text)
     assert code == 2

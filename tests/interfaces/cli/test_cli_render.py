@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -71,6 +72,20 @@ def test_check_names_what_would_change_and_writes_nothing(fabric: Cli) -> None:
     assert (before.code, same.code, edited.code) == (1, 0, 1)
     assert (same.out, edited.out) == ("", "leaf1/qos.json: differs\nleaf2/qos.json: missing\n")
     assert "out is not what is rendered: 1 missing, 1 different" in edited.err.splitlines()
+    told = fabric("render", "fabric.yaml", "-o", "out", "--check", "--format", "json")
+    assert (told.code, json.loads(told.out)) == (
+        1,
+        {
+            "version": 1,
+            "output": "out",
+            "files": [
+                {"path": "leaf1/qos.json", "state": "differs"},
+                {"path": "leaf2/qos.json", "state": "missing"},
+            ],
+            "total": {"missing": 1, "differs": 1, "stale": 0},
+            "notes": [],
+        },
+    )
 
 
 def test_a_fabric_with_errors_is_refused_and_the_old_tree_stays(fabric: Cli) -> None:

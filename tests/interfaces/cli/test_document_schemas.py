@@ -33,6 +33,7 @@ RUNS = {
     "topology": ("topology", INTENT),
     "workload": ("workload", INTENT),
     "storm": ("storm", INTENT, "--from", "host1"),
+    "render": ("render", INTENT, "-o", "nowhere", "--check"),
     "acceptance": ("acceptance", INTENT),
     "rules": ("rules",),
     "formats": ("formats",),
