@@ -101,9 +101,22 @@ _LLDP = (
 )
 _APPLY = "/sys/kernel/config/bnxt_re/bnxt_re0/ports/1/cc/apply"
 _QUEUE = {"intfQueueCounters": {"Ethernet1/1": {"queueCounters": {"0": "-", "1": "7"}}}}
+_LAUNCH_KIT = {
+    "connectivity": {
+        "PingResults": [
+            {
+                "Family": "ib_write_bw",
+                "Test": {"SrcNode": "node1", "DstNode": "node2", "SrcRDMADev": "mlx5_0"},
+                "OK": False,
+                "Error": "no route",
+            }
+        ]
+    }
+}
 CAPTURES = {
     **{name: _captured(text) for name, text in HOST_TEXTS.items()},
     "nicctl": _captured(NICCTL),
+    "k8s-launch-kit": _captured(json.dumps(_LAUNCH_KIT)),
     "NCCL log": _captured(OLD + NEW),
     "switch state": _captured(SNAPSHOT),
     "databases": _captured(json.dumps(COUNTERS)),

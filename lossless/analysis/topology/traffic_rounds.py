@@ -97,7 +97,7 @@ class Wire(NamedTuple):
     speed_bps: int
 
 
-class EqualPaths:
+class PairPaths:
     """The shortest paths between switches, each of which is as likely as the others."""
 
     def __init__(self, links: Iterable[Link]) -> None:
@@ -156,7 +156,7 @@ def traffic_rounds(links: Sequence[Link], spread: Spread) -> TrafficRounds:
     does, or a few, with as many flows as leave :data:`MOST_MISSED` for all links together, if there is such a number.
     """
     ports = grouped((each.switch, each) for each in host_ports(links))
-    paths = EqualPaths(links)
+    paths = PairPaths(links)
     within = [pair for each in ports.values() for pair in _within(each)]
     paired = {pair.source for pair in within}
     across: list[PortPair] = []
@@ -177,19 +177,21 @@ def traffic_rounds(links: Sequence[Link], spread: Spread) -> TrafficRounds:
     )
 
 
-class _Ends(NamedTuple):
+class _PairedPorts(NamedTuple):
     """The host ports of a switch that send to other switches, and those that receive from there."""
 
     sources: tuple[HostPort, ...]
     targets: tuple[HostPort, ...]
 
 
-def _ends(ports: Sequence[HostPort], paired: Collection[HostPort], spread: Spread, number: int) -> _Ends:
+def _ends(
+    ports: Sequence[HostPort], paired: Collection[HostPort], spread: Spread, number: int
+) -> _PairedPorts:
     """Return the ports of a switch that send across and receive from there; ``paired`` have a pair at the switch."""
     if spread == "destination":
-        return _Ends(tuple(ports), tuple(ports))
+        return _PairedPorts(tuple(ports), tuple(ports))
     single = tuple(port for port in ports if port not in paired)
-    return _Ends(single or tuple(ports[:number]), single or tuple(ports[-number:]))
+    return _PairedPorts(single or tuple(ports[:number]), single or tuple(ports[-number:]))
 
 
 def _within(ports: Sequence[HostPort]) -> Iterator[PortPair]:
@@ -212,7 +214,7 @@ def _within(ports: Sequence[HostPort]) -> Iterator[PortPair]:
             yield PortPair(partner, one)
 
 
-def _across(ends: Mapping[str, _Ends], paths: EqualPaths, others: int) -> Iterator[PortPair]:
+def _across(ends: Mapping[str, _PairedPorts], paths: PairPaths, others: int) -> Iterator[PortPair]:
     """Yield pairs from each switch with hosts to those half of them further on, then over links not crossed yet."""
     crossed: set[Wire] = set()
     for names in _connected(ends, paths):
@@ -227,7 +229,7 @@ def _across(ends: Mapping[str, _Ends], paths: EqualPaths, others: int) -> Iterat
             yield from _between(ends[wire.switch], ends[wire.far], paths)
 
 
-def _connected(ends: Mapping[str, _Ends], paths: EqualPaths) -> Iterator[list[str]]:
+def _connected(ends: Mapping[str, _PairedPorts], paths: PairPaths) -> Iterator[list[str]]:
     """Yield the switches with hosts, those that reach each other together, in their order."""
     left = [*ends]
     while left:
@@ -236,7 +238,7 @@ def _connected(ends: Mapping[str, _Ends], paths: EqualPaths) -> Iterator[list[st
         left = [switch for switch in left if switch not in near]
 
 
-def _between(near: _Ends, far: _Ends, paths: EqualPaths) -> Iterator[PortPair]:
+def _between(near: _PairedPorts, far: _PairedPorts, paths: PairPaths) -> Iterator[PortPair]:
     for number in range(max(len(near.sources), len(far.targets))):
         source = near.sources[number % len(near.sources)]
         turned = number % len(far.targets)
@@ -248,7 +250,7 @@ def _between(near: _Ends, far: _Ends, paths: EqualPaths) -> Iterator[PortPair]:
             yield pair._replace(line_rate=slowest >= pair.rate_bps)
 
 
-def _rounds(pairs: Sequence[PortPair], paths: EqualPaths) -> tuple[tuple[PortPair, ...], ...]:
+def _rounds(pairs: Sequence[PortPair], paths: PairPaths) -> tuple[tuple[PortPair, ...], ...]:
     """Return pairs in rounds, each in the first that has its ports and room on all links that it may take."""
     rounds: list[_Round] = []
     for pair in pairs:
@@ -285,7 +287,7 @@ class _Round:
 
 
 def _coverage(
-    pairs: Sequence[PortPair], paths: EqualPaths, spread: Spread
+    pairs: Sequence[PortPair], paths: PairPaths, spread: Spread
 ) -> tuple[int, tuple[LinkCoverage, ...]]:
     """Return the number of flows of each pair, and how likely each direction of each link is crossed by one of them."""
     found: dict[Wire, list[float]] = {wire: [] for wire in paths.wires}

@@ -23,7 +23,7 @@ from lossless.checks.plan.plan import Plan as Plan, stored_plan
 from lossless.checks.plan.search import DeviceProgress as DeviceProgress, devices_of, progress
 from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read, search
 from lossless.formats.inputs.fabrics import documents_at, intent_at
-from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.errors import InputError, Problem, UnreadableError
 from lossless.ground.documents import load
 from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
@@ -452,22 +452,38 @@ def acceptance_results(
 
     classes = {each.dscp: folder / "dscp" / str(each.dscp) for each in plan.classes}
     pauses = folder / "pfc-watchdog"
+    problems: list[Problem] = []
     recorded = Recorded(
         report,
-        {key: value for file in sorted(folder.glob("*/lines.tsv")) for key, value in _outcomes(file)},
+        dict(_outcomes(folder, problems)),
         {dscp: grown(place) for dscp, place in classes.items() if (place / "after").is_dir()},
         grown(pauses) if (pauses / "after").is_dir() else None,
         bool(before),
     )
-    return evaluated(plan, recorded), state.problems
+    return evaluated(plan, recorded), (*state.problems, *problems)
 
 
-def _outcomes(file: Path) -> Iterator[tuple[str, tuple[bool, str]]]:
-    """Yield the outcomes that a script recorded: the line, whether it passed, and the reason."""
+def _outcomes(folder: Path, problems: list[Problem]) -> Iterator[tuple[str, tuple[bool, str]]]:
+    """Yield the outcomes that scripts recorded: the line, whether it passed, and the reason.
+
+    A link that leads out of the folder, or a file that cannot be read, is a problem.
+    """
+    from lossless.ground.documents.folder import Reach
     from lossless.ground.documents.text import read_text
 
-    for line in read_text(str(file)).splitlines():
-        name, _, rest = line.partition("\t")
-        outcome, _, said = rest.partition("\t")
-        if outcome in ("PASS", "FAIL"):
-            yield name, (outcome == "PASS", said)
+    reach = Reach([str(folder)])
+    for file in map(str, sorted(folder.glob("*/lines.tsv"))):
+        why = reach.refusal(file)
+        if why:
+            problems.append(Problem(file, None, None, why))
+            continue
+        try:
+            text = read_text(file)
+        except UnreadableError as error:
+            problems += error.problems
+            continue
+        for line in text.splitlines():
+            name, _, rest = line.partition("\t")
+            outcome, _, said = rest.partition("\t")
+            if outcome in ("PASS", "FAIL"):
+                yield name, (outcome == "PASS", said)

@@ -17,6 +17,7 @@ from lossless.interfaces.cli.terminal import (
     finish,
     gated_streams,
     last_words,
+    out,
     problem,
 )
 
@@ -207,7 +208,7 @@ def _show_version(context: click.Context, _option: click.Parameter, is_asked: bo
     if is_asked and not context.resilient_parsing:
         from lossless.ground.basics.files import build_version
 
-        click.echo(f"lossless {build_version()}")
+        out(f"lossless {build_version()}")
         context.exit()
 
 

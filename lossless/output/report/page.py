@@ -62,7 +62,7 @@ class Drawing(NamedTuple):
     kind: str = "drawing"
 
 
-class Lines(NamedTuple):
+class AlignedLines(NamedTuple):
     """Lines of text whose columns are aligned."""
 
     text: str
@@ -89,12 +89,12 @@ class Entries(NamedTuple):
     kind: str = "entries"
 
 
-class Section(NamedTuple):
+class PageSection(NamedTuple):
     """A titled part of a page: sentences, then lists, tables, pictures and entries."""
 
     title: str
     text: tuple[str, ...] = ()
-    blocks: tuple[Listing | Table | Drawing | Lines | Entries, ...] = ()
+    blocks: tuple[Listing | Table | Drawing | AlignedLines | Entries, ...] = ()
 
 
 class InputFile(NamedTuple):
@@ -116,7 +116,7 @@ class Page(NamedTuple):
     verdict: str
     lead: tuple[str, ...]
     counts: tuple[tuple[str, str], ...]
-    sections: tuple[Section, ...]
+    sections: tuple[PageSection, ...]
     inputs: tuple[InputFile, ...]
 
 
@@ -201,7 +201,7 @@ def width_px(svg: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _provenance(inputs: Sequence[InputFile]) -> tuple[Section, ...]:
+def _provenance(inputs: Sequence[InputFile]) -> tuple[PageSection, ...]:
     """Return the section of the files that a result depends on, with the hash of each and of all."""
     if not inputs:
         return ()
@@ -214,7 +214,7 @@ def _provenance(inputs: Sequence[InputFile]) -> tuple[Section, ...]:
     )
     rows = [(each.file, each.sha256 or "could not be read again") for each in inputs]
     return (
-        Section(
+        PageSection(
             "Inputs", text, (table_of("Files, and the SHA-256 of each", ("file", "SHA-256"), rows, "files"),)
         ),
     )

@@ -14,12 +14,12 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.columns import TextStyle
 from lossless.output.report.page import (
     MOST_ENTRIES,
+    AlignedLines,
     Drawing,
     Entries,
     Entry,
-    Lines,
     Page,
-    Section,
+    PageSection,
     Table,
     drawing_of,
     left_out,
@@ -74,8 +74,10 @@ def _names(texts: Iterable[str], mark: str) -> dict[str, str]:
     return {word: mark for text in texts for word in _WORD.findall(text)}
 
 
-def _fabrics(drawn: DrawnFabrics, meaning: str) -> Section:
-    return Section("The fabric", drawn.not_drawn, tuple(drawing_of(each, meaning) for each in drawn.pictures))
+def _fabrics(drawn: DrawnFabrics, meaning: str) -> PageSection:
+    return PageSection(
+        "The fabric", drawn.not_drawn, tuple(drawing_of(each, meaning) for each in drawn.pictures)
+    )
 
 
 def _subject(drawn: DrawnFabrics) -> str:
@@ -207,17 +209,17 @@ def _since(report: Report, change: Change) -> str:
     return f"Compared with an earlier revision: {counts_text(change, len(report.findings))}."
 
 
-def _unread(report: Report) -> Iterator[Section]:
+def _unread(report: Report) -> Iterator[PageSection]:
     from lossless.output.report.lint.text import sort_problems
 
     if report.errors:
         lines = listing(map(str, sort_problems(report.errors)), "problems")
-        yield Section(
+        yield PageSection(
             "Not read", ("These files were not checked, or not completely. Fix them first.",), (lines,)
         )
 
 
-def _culprits(report: Report) -> Iterator[Section]:
+def _culprits(report: Report) -> Iterator[PageSection]:
     """Yield the section of the culprits: each with the evidence, what contradicts it, and what would make it surer."""
     from lossless.output.report.lint.text import locate
 
@@ -239,19 +241,19 @@ def _culprits(report: Report) -> Iterator[Section]:
 
     entries = tuple(map(entry, found[:MOST_ENTRIES]))
     more = left_out(len(found) - MOST_ENTRIES, len(found), "answers", "--format json has all")
-    yield Section("Who did it", (), (Entries(entries, more),))
+    yield PageSection("Who did it", (), (Entries(entries, more),))
 
 
-def _tests(report: Report) -> Iterator[Section]:
+def _tests(report: Report) -> Iterator[PageSection]:
     rows = [(test.text, test.note or "-") for test in report.tests]
     if rows:
         table = table_of(
             "Results of traffic tests", ("measured, expected and verdict", "note"), rows, "tests"
         )
-        yield Section("Traffic tests", (), (table,))
+        yield PageSection("Traffic tests", (), (table,))
 
 
-def _findings(report: Report) -> Iterator[Section]:
+def _findings(report: Report) -> Iterator[PageSection]:
     from lossless.output.report.lint.summary import STATISTICS_HEADS, statistics_rows
     from lossless.output.report.lint.text import locate
 
@@ -265,7 +267,7 @@ def _findings(report: Report) -> Iterator[Section]:
     entries = tuple(_entry(same, locations) for same in causes[:MOST_ENTRIES])
     more = left_out(len(causes) - MOST_ENTRIES, len(causes), "findings", "--format json has all")
     text = "The gravest first. lossless rule CODE explains a rule: what it checks, why, and its sources."
-    yield Section("Added" if report.change else "Findings", (text,), (*blocks, Entries(entries, more)))
+    yield PageSection("Added" if report.change else "Findings", (text,), (*blocks, Entries(entries, more)))
 
 
 def _entry(same: Sequence[Finding], locations: Locations) -> Entry:
@@ -306,7 +308,7 @@ def _place(origin: Origin, locations: Locations) -> str:
     return f"{shown_file(origin.file)}:{span.line}:{span.column}" if span else shown_file(origin.file)
 
 
-def _changed(report: Report) -> Iterator[Section]:
+def _changed(report: Report) -> Iterator[PageSection]:
     """Yield what a change removes and leaves, and the updater's answer to a patch."""
     from lossless.output.report.lint.json_format import patch_text
     from lossless.output.report.lint.text import MARGINS, headline, left_by_rule, margin_row, unread_note
@@ -317,18 +319,18 @@ def _changed(report: Report) -> Iterator[Section]:
             f"{each.origin.file}: {each.code} {each.name}: {headline(each)}"
             for each in change.removed.findings
         )
-        yield Section("Gone", (), tuple(_listed(gone, "findings")))
-        yield Section("Left", (), tuple(_listed(left_by_rule(change.left), "rules")))
+        yield PageSection("Gone", (), tuple(_listed(gone, "findings")))
+        yield PageSection("Left", (), tuple(_listed(left_by_rule(change.left), "rules")))
         if change.margins:
             rows = [margin_row(margin) for margin in change.margins]
-            yield Section("Under traffic", (), (table_of("Before -> after", MARGINS, rows, "fabrics"),))
-        yield Section("Not read before", tuple(unread_note(change, file) for file in change.unread))
+            yield PageSection("Under traffic", (), (table_of("Before -> after", MARGINS, rows, "fabrics"),))
+        yield PageSection("Not read before", tuple(unread_note(change, file) for file in change.unread))
     if report.patch:
-        blocks = tuple(Lines(text) for text in patch_text(report.patch, _PLAIN))
-        yield Section("The updater's answer to the patch", (), blocks)
+        blocks = tuple(AlignedLines(text) for text in patch_text(report.patch, _PLAIN))
+        yield PageSection("The updater's answer to the patch", (), blocks)
 
 
-def _not_checked(report: Report) -> Iterator[Section]:
+def _not_checked(report: Report) -> Iterator[PageSection]:
     from lossless.output.report.lint.summary import skipped_text
 
     rows = [(each.code or "-", each.reason, f"{each.times:,}") for each in sorted(report.not_checked)]
@@ -338,7 +340,7 @@ def _not_checked(report: Report) -> Iterator[Section]:
     blocks += _listed(skipped_text(report.skipped, _PLAIN, verbose=True), "reasons")
     blocks += _listed((f"excluded: {file}" for file in report.excluded), "files")
     nothing = () if blocks else ("No check was left out for lack of a value, and no file was skipped.",)
-    yield Section("What was not checked, and why", nothing, tuple(blocks))
+    yield PageSection("What was not checked, and why", nothing, tuple(blocks))
 
 
 def _listed(lines: Iterable[str], noun: str, where: str = "") -> Iterator[Listing]:
@@ -411,21 +413,21 @@ def _unsafe_places(result: SimulationResult) -> dict[str, str]:
     return marks
 
 
-def _result(result: SimulationResult, which: str) -> Iterator[Section]:
+def _result(result: SimulationResult, which: str) -> Iterator[PageSection]:
     """Yield the sections of one fabric; ``which`` stands before each title."""
     from lossless.output.report.simulation import verdict_text as text
 
     closed, runs = result.closed, result.runs
     reasons = [*closed.reasons, *(reason for run in runs for reason in run.reasons)]
-    yield Section(f"{which}Why", (), tuple(_listed(reasons, "reasons")))
+    yield PageSection(f"{which}Why", (), tuple(_listed(reasons, "reasons")))
     changes = _listed((change for run in runs for change in run.changes), "changes")
-    yield Section(f"{which}What to change", (), tuple(changes))
-    blocks: list[Table | Lines] = [
+    yield PageSection(f"{which}What to change", (), tuple(changes))
+    blocks: list[Table | AlignedLines] = [
         table_of(run.scenario, ("measure", "value"), [*text.measured(run)], "measures") for run in runs
     ]
-    blocks += [Lines(text.carried_text(load, _PLAIN)) for load in result.loads]
-    blocks += [Lines(text.load_text(load, _PLAIN)) for load in result.pfc_loads]
-    yield Section(f"{which}Occupancy, drops and pauses under traffic", (), tuple(blocks))
+    blocks += [AlignedLines(text.carried_text(load, _PLAIN)) for load in result.loads]
+    blocks += [AlignedLines(text.load_text(load, _PLAIN)) for load in result.pfc_loads]
+    yield PageSection(f"{which}Occupancy, drops and pauses under traffic", (), tuple(blocks))
     tables = [
         table_of(
             "Every kind of lossless port",
@@ -441,21 +443,21 @@ def _result(result: SimulationResult, which: str) -> Iterator[Section]:
             "rows",
         ),
     ]
-    yield Section(f"{which}Headroom and pools", (), tuple(table for table in tables if table.rows))
+    yield PageSection(f"{which}Headroom and pools", (), tuple(table for table in tables if table.rows))
     peaks = grouped((text.kind_of_peak(peak), text.peak_row(peak)) for peak in result.peaks)
     measured = tuple(
         table_of(kind, ("peak", *text.PEAK_HEADS), rows, "peaks") for kind, rows in peaks.items()
     )
-    yield Section(
+    yield PageSection(
         f"{which}Measured peaks beside the model", (text.PEAKS_REMARK,) if measured else (), measured
     )
     assumed = _listed((entry for run in runs for entry in run.assumed), "assumptions")
-    yield Section(f"{which}What is assumed", (), tuple(assumed))
+    yield PageSection(f"{which}What is assumed", (), tuple(assumed))
     unknown = [reason for reason in result.not_checked if reason != result.not_run]
     unknown += [f"packet-level model: not run: {result.not_run}"] if result.not_run else []
     unknown += map(str, result.problems)
     nothing = () if unknown else ("No check was left out for lack of a value.",)
-    yield Section(f"{which}What was not checked, and why", nothing, tuple(_listed(unknown, "reasons")))
+    yield PageSection(f"{which}What was not checked, and why", nothing, tuple(_listed(unknown, "reasons")))
 
 
 # --- plans ---
@@ -481,13 +483,13 @@ def plan_html(plan: Plan, inputs: tuple[InputFile, ...], draw: Draw) -> str:
         ("steps with manual work", by_hand),
     ]
     steps = [section for number in range(len(plan.steps)) for section in _step(shown, number)]
-    picture: tuple[Section, ...] = ()
+    picture: tuple[PageSection, ...] = ()
     if plan.steps:
         svg = text.plan_picture(plan)
         drawing = Drawing(svg, width_px(svg), "Order of the steps")
         rows = [tuple(map(str, row)) for row in text.plan_rows(shown)]
         table = table_of("The steps", text.STEP_HEADS, rows, "steps")
-        picture = (Section("The steps", (), (drawing, table)),)
+        picture = (PageSection("The steps", (), (drawing, table)),)
     missing = shown.notes or ("The plan has no work, time or effect that it leaves out of its count.",)
     return page_html(
         Page(
@@ -498,7 +500,7 @@ def plan_html(plan: Plan, inputs: tuple[InputFile, ...], draw: Draw) -> str:
             tuple(lead),
             tuple((label, f"{number:,}") for label, number in counts) if plan.steps else (),
             (
-                Section(
+                PageSection(
                     "Not safe before the change",
                     (),
                     tuple(_listed(shown.unsafe, "dangers", "--format json has all")),
@@ -506,7 +508,7 @@ def plan_html(plan: Plan, inputs: tuple[InputFile, ...], draw: Draw) -> str:
                 *picture,
                 _fabrics(drawn, "The fabric of the target. Devices that a step changes are marked."),
                 *steps,
-                Section(
+                PageSection(
                     "What the plan does not count",
                     () if shown.notes else missing,
                     tuple(_listed(shown.notes, "notes")),
@@ -526,7 +528,7 @@ def _devices(step: PlanStep) -> Iterator[str]:
         yield from files.devices
 
 
-def _step(plan: Plan, number: int) -> Iterator[Section]:
+def _step(plan: Plan, number: int) -> Iterator[PageSection]:
     """Yield the section of a step, with the rollback from it."""
     from lossless.output.report import plan_markdown as text
 
@@ -541,7 +543,7 @@ def _step(plan: Plan, number: int) -> Iterator[Section]:
     said = f"{_sentence(text.in_use(step, plan))}.{f' It takes {time}.' if step.time.most_s else ''}"
     caption = f"Changes, manual work, interruptions and rollback of step {step.number}"
     table = table_of(caption, ("what", "detail"), rows, "rows", "plan.md has all")
-    yield Section(f"Step {step.number}: {step.title}", (said,), (table,))
+    yield PageSection(f"Step {step.number}: {step.title}", (said,), (table,))
 
 
 def _sentence(text: str) -> str:

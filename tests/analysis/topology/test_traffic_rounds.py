@@ -10,7 +10,7 @@ from hypothesis import given, strategies
 
 from lossless.analysis.topology.traffic_rounds import (
     MOST_MISSED,
-    EqualPaths,
+    PairPaths,
     Spread,
     host_ports,
     traffic_rounds,
@@ -61,7 +61,7 @@ shapes = strategies.builds(
 @given(links=shapes, spread=strategies.sampled_from(["flow", "packet", "destination"]))
 def test_rounds_are_matchings_that_no_hash_can_overload(links: list[Link], spread: Spread) -> None:
     rounds = traffic_rounds(links, spread)
-    paths = EqualPaths(links)
+    paths = PairPaths(links)
     for pairs in (*rounds.within, *rounds.across):
         ends = [end for pair in pairs for end in (pair.source, pair.target)]
         assert len(ends) == len({*ends})

@@ -163,6 +163,7 @@ NOT_SHARED = {
         "qps_per_connection": "a choice of jobs; compared where an intent states it",
         "timeout_ms": "a property of jobs that only an intent states",
         "loopback": "a property of jobs that only an intent states",
+        "lacks_device": "of a container in a manifest; no intent states devices",
         "hca": "by its variable, below",
         "socket_interfaces": "by its variable, below",
         "ucx_devices": "whole names: nothing to get wrong",

@@ -29,6 +29,7 @@ OPENING = {
     "checks/rules/documentation.py": "our own sources",
     "interfaces/api/exporter.py": "our own scripts",
     "formats/telemetry/collection.py": "our own script",
+    "output/render/plan/acceptance.py": "our own scripts",
     "formats/sonic/capabilities/updater_sorting.py": "our own table",
     "formats/sonic/capabilities/releases.py": "our own table",
     "formats/sonic/validate/schema.py": "our own schema",

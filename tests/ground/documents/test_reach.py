@@ -252,6 +252,7 @@ OPENING = {
     "lossless.formats.inputs.skipped": FOUND,
     "lossless.formats.inputs.subnet_manager": FOUND,
     "lossless.interfaces.api.import_": FOUND,
+    "lossless.interfaces.api.plan": FOUND,
     "lossless.model.hardware.load": FOUND,
 }
 """Modules that open files whose names input has a say in, and what in them applies the rule."""
@@ -292,6 +293,7 @@ OURS = {
     "lossless.formats.sonic.validate.schema",
     "lossless.formats.telemetry.collection",
     "lossless.ground.basics.programs",
+    "lossless.output.render.plan.acceptance",
 }
 WRITING = {
     "lossless.ground.documents.atomic",

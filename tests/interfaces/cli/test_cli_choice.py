@@ -271,7 +271,7 @@ lossless.toml:2:10: ignore: 'TOP' is no list of rules; expected one such as ["WD
 
 lossless.toml:3:11: fail-on: 'warn' is none of error, warning, info, never; did you mean warning?
 
-lossless.toml:4:1: no key 'sellect'; there are rdma-dscp, exclude, force-exclude, fabric, ports, bandwidth
+lossless.toml:4:1: no key 'sellect'; there are rdma-dscp, rules-url, exclude, force-exclude, fabric, ports, bandwidth
 
 lossless.toml:5:12: baseline: '' is no text; expected one that says something, in quotes
 
