@@ -12,10 +12,10 @@ is a matter of chance. With n flows of which each takes a link with probability 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from functools import cache
 from itertools import product
-from math import prod
+from math import exp, inf, log1p
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import grouped
@@ -290,21 +290,20 @@ def _coverage(
     pairs: Sequence[PortPair], paths: PairPaths, spread: Spread
 ) -> tuple[int, tuple[LinkCoverage, ...]]:
     """Return the number of flows of each pair, and how likely each direction of each link is crossed by one of them."""
-    found: dict[Wire, list[float]] = {wire: [] for wire in paths.wires}
-    for pair in pairs:
-        for wire, share in paths.shares(pair.source.switch, pair.target.switch).items():
-            found[wire].append(share)
-
-    def missed(shares: Sequence[float], flows: int) -> float:
-        if shares and spread == "packet":
-            return 0.0
-        return prod((1 - min(share, 1.0)) ** flows for share in shares)
+    crossing = dict.fromkeys(paths.wires, 0)
+    # The logarithm of the probability that one flow of each pair misses a link.
+    missing = dict.fromkeys(paths.wires, 0.0)
+    ends = Counter((pair.source.switch, pair.target.switch) for pair in pairs)
+    for (source, target), many in ends.items():
+        for wire, share in paths.shares(source, target).items():
+            crossing[wire] += many
+            missing[wire] += many * (log1p(-share) if share < 1 and spread != "packet" else -inf)
 
     choices = (1,) if spread == "destination" else _FLOWS
-    reached = [shares for shares in found.values() if shares]
-    enough = (n for n in choices if sum(missed(shares, n) for shares in reached) <= MOST_MISSED)
+    reached = [missing[wire] for wire, many in crossing.items() if many]
+    enough = (flows for flows in choices if sum(exp(flows * each) for each in reached) <= MOST_MISSED)
     flows = next(enough, choices[-1])
     return flows, tuple(
-        LinkCoverage(wire.switch, wire.port, wire.far, wire.far_port, len(shares), missed(shares, flows))
-        for wire, shares in found.items()
+        LinkCoverage(wire.switch, wire.port, wire.far, wire.far_port, many, exp(flows * missing[wire]))
+        for wire, many in crossing.items()
     )

@@ -410,8 +410,8 @@ ELSEWHERE = {
 """Places that a test of another file reaches, where what is refused is asked for again as JSON, by their test."""
 WITHOUT_FORMAT = {
     # What it writes is files, with manifest.json as the document. A pipeline that needs the errors of an intent as data
-    # asks lint first, whose errors are those that render refuses; of a base that does not fit it has the text alone.
-    "render": """
+    # asks lint first, whose errors are those that render refuses, or render --check --format json.
+    "render without --check": """
         formats/device_files/hosts.py:require_bases formats/device_files/switches.py:_file_of_asic
         formats/device_files/switches.py:_sonic_file interfaces/api/render.py:_require_apart
         interfaces/api/render.py:_subnet_files interfaces/api/render.py:_subnet_files#2
@@ -616,5 +616,5 @@ def test_places_that_are_reached_elsewhere_have_a_test_there() -> None:
 
 @pytest.mark.parametrize("command", WITHOUT_FORMAT)
 def test_commands_that_are_listed_without_a_format_have_none(command: str) -> None:
-    # topology has one, which --from without an intent refuses.
+    # topology has one, which --from without an intent refuses, and render has one of --check.
     assert takes_json(command.partition(" ")[0]) is (" " in command)
