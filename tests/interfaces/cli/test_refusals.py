@@ -452,7 +452,7 @@ PYTHON_ALONE = {
 """Places that no command reaches: a record or a call of the Python API does; above them what is refused before."""
 NOT_FROM_INPUT = """
     formats/device_files/environment.py:render_template ground/documents/atomic.py:require_writable#3
-    output/render/tree.py:ChangingTree.entry"""
+    output/report/page.py:page_html output/render/tree.py:ChangingTree.entry"""
 """Places that a malformed template of ours, missing permission (which root has) or a full disk leads to."""
 
 
