@@ -47,6 +47,19 @@ def site(cli: Cli, tmp_path: Path) -> Cli:
     return cli
 
 
+def test_an_intent_may_give_a_guid_of_its_file_to_another_device(site: Cli, tmp_path: Path) -> None:
+    """The file has the GUIDs of two HCAs the wrong way round."""
+    (one, first), (other, second) = (line.split() for line in GUIDS.splitlines()[1:3])
+    intent = tmp_path / "fabric.yaml"
+    text = intent.read_text(encoding="utf-8")
+    intent.write_text(
+        text.replace("guids: {", f'guids: {{"{one}": {second}, "{other}": {first}, '), encoding="utf-8"
+    )
+    assert "is already the GUID" not in site("lint", "fabric.yaml").err
+    intent.write_text(text.replace("guids: {", f'guids: {{"{one}": {second}, '), encoding="utf-8")
+    assert f"is already the GUID of {other}" in site("lint", "fabric.yaml").err
+
+
 def test_every_transport_has_a_model_and_a_way_to_resolve_it() -> None:
     assert {*TRANSPORTS.values()} == BY_MODEL.keys()
 

@@ -57,18 +57,20 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
         InputError: a name that is not in ``known``, a GUID with two names, or a file or line that cannot be read.
     """
     problems: list[Problem] = []
-    guid_of: dict[str, int] = {}
-    owners: dict[int, str] = {}
+    stated: dict[str, tuple[int, _GuidPlace]] = {}
     for name, guid, problem_of in (*_of_file(loaded, problems), *_of_intent(loaded)):
         if name not in known:
             problems.append(problem_of(f"there is no switch or HCA {name}{suggestion(name, known)}"))
-        elif guid is not None and owners.setdefault(guid, name) != name:
-            problems.append(problem_of(f"{guid:#018x} is already the GUID of {owners[guid]}"))
         elif guid is not None:
-            guid_of[name] = guid
+            stated.pop(name, None)
+            stated[name] = guid, problem_of
+    owners: dict[int, str] = {}
+    for name, (guid, problem_of) in stated.items():
+        if owners.setdefault(guid, name) != name:
+            problems.append(problem_of(f"{guid:#018x} is already the GUID of {owners[guid]}"))
     if problems:
         raise InputError(problems)
-    return guid_of
+    return {name: guid for name, (guid, _) in stated.items()}
 
 
 class _GuidPlace:
