@@ -17,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import signal
 import time
 from collections import defaultdict
 from contextlib import contextmanager
@@ -25,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.infiniband.engines import subnet_graph
 from lossless.ground.basics import programs
-from lossless.ground.basics.errors import SubnetManagerError
+from lossless.ground.basics.errors import ProgramError, SubnetManagerError
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.infiniband.derived_policy import with_derived_guids
 
@@ -253,6 +254,9 @@ _AT_ONCE = b"\nforce_log_flush TRUE\n"
 """The option that flushes the log: else a subnet that is up appears there ten seconds later, at the next sweep."""
 _POLL_S = 0.005
 _SLACK_S = 2.0
+_NOT_STARTED = (126, 127)
+_KILLED = (124, 128 + signal.SIGKILL, -signal.SIGKILL)
+"""The exit codes of ``timeout`` where a program cannot be executed, and where its time is over (GNU coreutils)."""
 """How many seconds ``timeout`` may take beyond its limit, on a machine that is busy."""
 
 
@@ -283,7 +287,7 @@ class LiveSubnet(NamedTuple):
         """
         # Not in the environment: there timeout would load the library too, and take the answers.
         preloaded = ("env", f"LD_PRELOAD={self.library}", *command)
-        return _run(preloaded, self.environment, timeout_s, self.folder, given)
+        return _said(_run(preloaded, self.environment, timeout_s, self.folder, given))
 
     def text(self, name: str) -> str:
         """Return the text of a file that opensm wrote, empty where it wrote none."""
@@ -299,7 +303,11 @@ def read_configuration(tools: Tools, path: Path, folder: Path) -> OptionsReading
     target = folder / "effective.conf"
     command = (tools.opensm, "-F", str(path.resolve()), "-c", str(target))
     done = _run(command, _environment(folder, None), READ_S, folder)
-    return reading_of(done, _text(target))
+    if done.code in _NOT_STARTED:
+        raise ProgramError("opensm does not start")
+    if done.code in _KILLED:
+        raise ProgramError(f"opensm gave no answer in {READ_S:g} s, and was ended")
+    return reading_of(_said(done), _text(target))
 
 
 def sweep(tools: Tools, simulation: IbsimFabric, configuration: Path, folder: Path, at: str) -> SweepRun:
@@ -389,8 +397,8 @@ def _text(path: Path) -> str:
 
 def _run(
     command: Sequence[str], environment: dict[str, str], timeout_s: float, folder: Path, given: str = ""
-) -> str:
-    done = programs.run(
+) -> programs.Done:
+    return programs.run(
         ("timeout", "-s", "KILL", str(timeout_s), *command),
         environment,
         # umad2sim makes a folder sys-PID where its program works, and a program that is cut off leaves it.
@@ -399,6 +407,9 @@ def _run(
         longest_s=timeout_s + _SLACK_S,
         contained=True,
     )
+
+
+def _said(done: programs.Done) -> str:
     return (done.out + done.err).decode(errors="replace")
 
 

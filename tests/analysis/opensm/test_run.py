@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from lossless.analysis.opensm import run
 from lossless.analysis.opensm.check import check_with_opensm
-from lossless.analysis.opensm.run import find_tools, ibsim_fabric
-from lossless.ground.basics.errors import SubnetManagerError
+from lossless.analysis.opensm.run import Tools, find_tools, ibsim_fabric, read_configuration
+from lossless.ground.basics.errors import ProgramError, SubnetManagerError
 from tests.analysis.opensm.test_routes import files_for
 from tests.subnets import Cabling, fat_tree, torus
-
-if TYPE_CHECKING:
-    from lossless.analysis.opensm.run import Tools
 
 
 def running() -> set[str]:
@@ -113,3 +109,26 @@ def test_a_speed_that_the_simulator_does_not_know_is_replaced_and_said(tools: To
     assert found.swept is not None
     assert found.swept.notes == ("ibsim does not know XDR: those links are simulated as NDR",)
     assert found.complaints == ()
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (
+            "#!/bin/sh\necho ' Reading Cached Option File: sm.conf'\nsleep 60\n",
+            "opensm gave no answer in 0.5 s",
+        ),
+        ("#!/no/such/program\n", "opensm does not start"),
+    ],
+    ids=["hangs", "damaged"],
+)
+def test_an_opensm_that_does_not_end_by_itself_has_read_nothing(
+    script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "READ_S", 0.5)
+    opensm, conf = tmp_path / "opensm", tmp_path / "sm.conf"
+    opensm.write_text(script)
+    opensm.chmod(0o755)
+    conf.write_text("")
+    with pytest.raises(ProgramError, match=said):
+        read_configuration(Tools(str(opensm), "", ""), conf, tmp_path)
