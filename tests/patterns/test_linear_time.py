@@ -58,6 +58,7 @@ def patterns() -> tuple[Pattern, ...]:
     return tuple(freshly_collected())
 
 
+@pytest.mark.tools("growth")
 def test_every_pattern_matches_in_linear_time() -> None:
     named = {}
     for pattern in patterns():

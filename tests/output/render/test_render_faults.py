@@ -89,7 +89,9 @@ def is_decided(folder: Path) -> bool:
     return (folder / ".lossless-staging" / "journal.json").exists()
 
 
-@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize(
+    "after", [False, pytest.param(True, marks=pytest.mark.tools("runs"))], ids=["before", "after"]
+)
 def test_killed_at_any_call_a_tree_is_old_or_new_to_whoever_comes_next(
     tmp_path: Path, expected: dict[str, Snapshot], after: bool
 ) -> None:
