@@ -251,7 +251,7 @@ def _between(near: _PairedPorts, far: _PairedPorts, paths: PairPaths) -> Iterato
 
 
 def _rounds(pairs: Sequence[PortPair], paths: PairPaths) -> tuple[tuple[PortPair, ...], ...]:
-    """Return pairs in rounds, each in the first that has its ports and room on all links that it may take."""
+    """Return pairs in rounds, each in the first that has its ports, and room on the links that others take."""
     rounds: list[_Round] = []
     for pair in pairs:
         wires = paths.shares(pair.source.switch, pair.target.switch)

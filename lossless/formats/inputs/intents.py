@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Declaration(NamedTuple):
-    """The fabric or InfiniBand subnet that an intent declares; neither if the intent cannot be read."""
+    """The fabric or InfiniBand subnet that an intent declares; neither if the intent is not read, or refused."""
 
     fabric: Fabric | None = None
     subnet: Subnet | None = None

@@ -121,7 +121,7 @@ _OF_QOS = re.compile(
 
 
 def seems_of_switch(text: str) -> bool:
-    """Return whether a text has interfaces and commands of QoS, as switches of any system have."""
+    """Return whether a text has ``interface NAME NUMBER`` and commands of QoS, as many systems of switches have."""
     return _INTERFACE.search(text) is not None and _OF_QOS.search(text) is not None
 
 

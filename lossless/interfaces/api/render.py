@@ -70,7 +70,7 @@ def render(
 ) -> RenderResult:
     """Write the configurations of the switches, hosts and subnet managers of an intent below ``out_dir``.
 
-    ``base_dir`` holds each SONiC switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
+    ``base_dir`` holds the own files of SONiC switches, such as ``DIR/<device>/config_db.json``; the result is complete.
     Without it only the owned tables of SONiC switches are written, as ``qos.json``. ``extras`` are written beside a
     complete file: the owned tables for ``config load``, a patch for ``config apply-patch`` if the updater accepts it, a
     rollback; ``telemetry`` needs the intent only and writes the monitoring configuration of the fabric. With ``check``
@@ -162,7 +162,7 @@ def _in_order(extras: Extras, base_dir: str | PathLike[str] | None) -> tuple[Ext
 
 
 def _notes(fabric: Fabric, bases: Mapping[str, str] | None, *, telemetry: bool) -> tuple[str, ...]:
-    """Return notes on the parts of a fabric that are not rendered."""
+    """Return notes on the parts of a fabric that are not rendered, or are to be filled in."""
     from lossless.formats.device_files.hosts import host_notes, job_notes, telemetry_notes
     from lossless.formats.device_files.switches import system_notes
 

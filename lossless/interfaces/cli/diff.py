@@ -165,7 +165,7 @@ def _print_count(drift: Drift) -> None:
 
 
 def _print_update(drift: Drift) -> None:
-    """Print how a switch gets to its intent: by patch or reload, the ports that go down, and harm to traffic."""
+    """Print how a switch gets to its intent: by patch, reload or rendered file, with how many ports go down."""
     update = drift.change
     if update is None and drift.rows:
         notice("no patch: such a switch is brought there by the file that render writes for it")

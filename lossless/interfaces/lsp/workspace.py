@@ -1,7 +1,7 @@
 """The files that are checked for an editor, and the results: diagnostics, fixes, and positions in a text.
 
-The files are the texts of the editor, and the files on disk in the same workspace folder. Diagnostics are made from a
-report; a fix is an edit of the parts of lines that differ.
+The files are the texts of the editor, and the files on disk in the same workspace folder unless there are more than
+MOST_TOGETHER. Diagnostics are made from a report; a fix is an edit of the parts of lines that differ.
 
 Positions are counted as in the protocol: lines from 0, columns in the units that client and server agreed on. Lines end
 at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.

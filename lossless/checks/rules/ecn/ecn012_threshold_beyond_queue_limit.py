@@ -8,7 +8,7 @@ Compares Kmax and Kmin of each lossless queue with the largest size that its own
 queues are empty: the reserved bytes plus the static threshold, or plus alpha B / (1 + alpha) with B the egress pool. A
 queue without a buffer row, and zero-size profiles of ports that are out of use, are not checked. ECN004 and ECN005
 report thresholds that a queue could reach, but only after PFC pauses. BUF013 reports a queue limit below the ingress
-limit, where ingress is known.
+limit, where ingress is known. In an intent a Kmin that the queue cannot reach is an error.
 
 ## Why it breaks a lossless fabric
 A queue that cannot grow to Kmax is never fully marked; one that cannot grow to Kmin is never marked at all, and packets

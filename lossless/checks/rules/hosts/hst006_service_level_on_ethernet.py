@@ -7,7 +7,7 @@ Subject: intent, hosts
 ## What it does
 Looks for NCCL_IB_SL and UCX_IB_SL, other than 0 and -1, in the environment of jobs, in an intent's `hosts.environment`
 or in a file that was read on a host. Where RDMA still leaves on a lossless DSCP, this is information. Where it does
-not, HST001 alone reports the host.
+not, HST001 or CLS006 reports the host.
 
 ## Why it breaks a lossless fabric
 On InfiniBand the service level chooses the virtual lane. On Ethernet it becomes the priority of a VLAN tag, which a

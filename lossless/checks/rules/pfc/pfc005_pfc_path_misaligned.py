@@ -314,7 +314,7 @@ def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used
 
 
 def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Violation]:
-    """Yield a violation per priority whose group counts traffic classes that its pause does not stop.
+    """Yield a violation per priority whose group counts lossy traffic classes, which its pause does not stop.
 
     The class outside the group of its own number is to blame: the lossless class, else the first lossy one.
     """

@@ -8,8 +8,8 @@ Compares, over all switches of a role, the buffer model, the watchdog's timers a
 and with which DSCP, and whether paths are chosen by load (the tables of SWS016); on switches of one model also whether
 a pool, or the headroom that it shares, is half of the usual size or less, or twice of it or more. A switch without
 `BUFFER_QUEUE` rows is compared with those of its role and those that it has links with. As information it compares the
-schedulers of queues and the version of the configuration database. Switches whose ports differ among themselves are
-left out.
+schedulers of queues and the version of the configuration database. A setting in which the ports of a switch
+differ among themselves is not compared for that switch.
 
 ## Why it breaks a lossless fabric
 A switch that watches longer than its neighbors of the same role, or not at all, keeps pausing long after they have

@@ -687,7 +687,7 @@ def _peer(port: _PausingPort) -> str:
 
 
 def _source(device: RunningDevice, own: Sequence[_PausingPort], most: _PausingPort) -> Culprit:
-    """Return the answer for a switch that sends pauses and gets none: an incast if an egress is full or stands out."""
+    """Return the answer for a switch that no switch pauses and that pauses others: an incast if an egress is full."""
     since_boot = not most.counts["pfc_tx"].between
     text = (
         f"{most.shown} sent {most.sent:,} pauses of priority {most.priority} {most.counts['pfc_tx'].window}"
@@ -939,7 +939,7 @@ def _outside(fabric: RunningFabric) -> Iterator[Culprit]:
 def _leaves_the_class(
     device: RunningDevice, own: Mapping[str, ClassSent], arrived: Sequence[Arrived | None]
 ) -> Iterator[Culprit]:
-    """Yield a switch that sends on nothing in the lossless class in which it gets packets, or the host of these."""
+    """Yield a switch, or its port, that sends on little in the lossless class of its packets, or the host of these."""
     known = [came for came in arrived if came is not None]
     into = sum(came.packets for came in known)
     out = sum(counts.lossless for counts in own.values())

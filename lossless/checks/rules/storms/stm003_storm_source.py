@@ -116,7 +116,7 @@ class _Verdict(NamedTuple):
 def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation per priority and source of storms, at the stormed queue farthest from it.
 
-    None for a host at the stormed port; a missing input where the walk stops or pauses lead back.
+    None for a host at the stormed port; a missing input where the walk stops, or pauses lead back and show no incast.
     """
     storms = [(queue, storm) for device in fabric.devices for queue, storm in _storms(device)]
     for priority, of_priority in grouped(storms).items():

@@ -183,7 +183,7 @@ _HAS_ERRORS = 2
 
 
 def is_perfquery(section: PrintedSection) -> bool:
-    """Return whether a text is of perfquery: a first line heads a port's counters, or has dots before a count."""
+    """Return whether a text is of perfquery: an early line heads a port's counters, or has dots before a count."""
     for line in section.lines[:200]:
         field = _FIELD.fullmatch(line.text)
         if _header(line.text) or (field and ":.." in line.text and counter_of(field[1])):

@@ -1,4 +1,4 @@
-"""Deployed CONFIG_DBs to the fabric model: one switch for each, joined where devices name each other."""
+"""Deployed CONFIG_DBs to the fabric model: one switch for each, joined where a port names its neighbor."""
 
 from __future__ import annotations
 

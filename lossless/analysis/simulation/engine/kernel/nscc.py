@@ -308,7 +308,7 @@ def _by_quadrant(w: World, flow: Any, sender: Any, window: Any, news: Any, delay
 
 @kernel
 def _raise(flow: Any, sender: Any, acked: int, delay_ps: int, target: float, scale: float) -> None:
-    """Raise the window in proportion to how far the delay is below its target; fast after a long time without delay."""
+    """Owe the window an increase by how far the delay is below its target; raise it fast after a window of none."""
     sender.fast = sender.fast + acked if delay_ps < NO_DELAY_PS else 0
     if sender.fast > sender.cwnd:
         sender.cwnd += FAST * scale * acked
