@@ -2,8 +2,8 @@
 // node browser.mjs BASE_URL CHROMIUM PROFILE_DIR
 //   < {"opened": [PAGE...], "audited": [PAGE...], "views": [[WIDTH, SCHEME]...], "thorough": BOOLEAN}
 // Pages are shown at every width, in frames beside each other. Audited pages are shown by themselves in every view, and
-// axe-core is run in each: where it is not to be thorough, colors are read of some elements of each look, and dark views
-// are read for colors only, but for the first of the pages.
+// axe-core is run in each: where it is not to be thorough, pages but the first are shown in every second view in turn,
+// colors are read of some elements of each look, and dark views are read for colors only, but for the first of the pages.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -74,7 +74,10 @@ async function watched(page, look) {
 
 async function problems(page, path) {
   const found = [];
-  for (const [at, [width, scheme]] of views.entries()) {
+  const all = thorough || path === audited[0];
+  const turn = audited.indexOf(path) % 2;
+  const looks = views.filter((_, at) => all || ((at ^ (at >> 1)) & 1) === turn);
+  for (const [at, [width, scheme]] of looks.entries()) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
     if (at === 0) {

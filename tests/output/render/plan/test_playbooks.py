@@ -232,7 +232,7 @@ def test_a_step_is_refused_while_another_group_has_not_done_the_one_before(tmp_p
     assert leaf1.saved == after(PATCH, SECOND_PATCH)
     # What has done this step has done the one before, although its rows are others by now.
     assert made.play("step-01", limit="leaf2,host2").status == 0
-    again = made.play("step-02")
+    again = made.play("step-02", check=True)
     assert (again.status, again.recap["leaf1"].changed) == (0, 0), again.output
 
 
