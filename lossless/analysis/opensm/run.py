@@ -256,7 +256,7 @@ _POLL_S = 0.005
 _SLACK_S = 2.0
 _NOT_STARTED = (126, 127)
 _KILLED = (124, 128 + signal.SIGKILL, -signal.SIGKILL)
-"""The exit codes of ``timeout`` where a program cannot be executed, and where its time is over (GNU coreutils)."""
+"""The exit codes of ``timeout`` where a program cannot be executed, and where its time is over (timeout(1) of GNU)."""
 """How many seconds ``timeout`` may take beyond its limit, on a machine that is busy."""
 
 
