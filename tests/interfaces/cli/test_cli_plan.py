@@ -244,6 +244,7 @@ TWO = OLD.replace("bandwidth: 50%, ecn", "bandwidth: 30%, ecn").replace(
 """A second lossless class: hosts get PFC of another priority, which takes links down."""
 
 
+@pytest.mark.tools("runs")
 def test_hosts_whose_links_go_down_are_drained_and_count_as_ports(cli: Cli) -> None:
     two = written("two.yaml", TWO)
 

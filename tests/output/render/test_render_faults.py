@@ -117,6 +117,7 @@ def test_killed_at_any_call_a_tree_is_old_or_new_to_whoever_comes_next(
     assert {"old", "new"} == set(ends)
 
 
+@pytest.mark.tools("runs")
 def test_a_render_of_something_else_comes_to_its_own_end_wherever_the_one_before_was_killed(
     tmp_path: Path, expected: dict[str, Snapshot]
 ) -> None:
