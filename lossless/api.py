@@ -180,7 +180,7 @@ another package has its path from there."""
 
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 _WITH_NUMPY = ("..analysis.simulation.study.sweep", "..checks.thresholds.tuned_intent")
-"""The modules of records that need numpy to be imported; functions say what they need when they are called."""
+"""The modules of records that need numpy to be imported; functions name a missing extra when they are called."""
 
 
 def __getattr__(name: str) -> Any:

@@ -1,12 +1,13 @@
-"""Draws changes of small fabrics, carries out what ``lossless plan`` writes, and checks every state on the way.
+"""Makes random changes of small fabrics, carries out the plan of ``lossless plan``, and checks every state on the way.
 
     python tools/plan_states.py [--seed N] [--count N] [--source intent|files] [--orders N] [--json FILE] [--keep DIR]
 
-Each case draws an intent and some changes of it. CURRENT is that intent, or the folder of files rendered from it onto
-what devices have besides (config_db.json for each switch, scripts for each host). The plan is carried out as its
-plan.json and its files say: the steps one after another, in each the devices in a drawn order, of a switch the moves
-of its updater in a drawn order, of a drained group no more than may change at once. From the end of each step its
-rollback is carried out too. Each state is evaluated by tools/damages/classes.py, from rows and settings of NICs alone.
+Each case has a random intent and random changes of it. CURRENT is that intent, or the folder of files rendered from
+it (config_db.json of each switch on the base of the switch, scripts of each host). The plan is carried out by its
+plan.json and its files: the steps one after another, the devices of a step in a random order, the moves of a switch's
+updater in a random order, and of a drained group no more devices at a time than may change at once. From the end of
+each step its rollback is carried out too. Each state is evaluated by tools/damages/classes.py, from rows and settings
+of NICs alone.
 Counted are
 
 - unsafe: a state has a fault that neither the start nor the goal has,

@@ -1,9 +1,9 @@
-"""Pairs of host ports whose traffic crosses every host port and link of a network, in rounds, and what they cover.
+"""Pairs of host ports in rounds, whose traffic crosses every host port and link, and the coverage of each link.
 
 Pairs at one switch measure host ports: there is one path between them, so that they reach line rate whatever the
-others do. Pairs between switches cross the links between switches. A round has disjoint pairs, and no link in it gets
-more than its rate even where all flows of a pair take the same of several equal paths: a slow pair is then a fault, and
-no collision of hashes.
+others do. Pairs between switches cross the links between switches. A round has disjoint pairs, and no link that several
+of them may take gets more than its rate, even where all flows of a pair take the same of several equal paths: a slow
+pair is then a fault, and no collision of hashes.
 
 Switches choose among equal paths by a hash of each flow (ECMP), for each packet (spraying, adaptive routing), or by the
 destination (the forwarding tables of InfiniBand). A test cannot steer a hash: whether every link of a group is crossed
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Link
 
 Spread = Literal["flow", "packet", "destination"]
-"""What switches choose among equal paths for: each flow, each packet, or each destination."""
+"""The unit for which switches choose one of several equal paths: a flow, a packet, or a destination."""
 MOST_MISSED = 0.01
 """The accepted probability that some link is crossed by no flow. A choice: one repeated run in a hundred."""
 _FLOWS = (8, 16, 24, 32, 48, 64, 96, 128)

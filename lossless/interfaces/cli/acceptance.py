@@ -58,7 +58,7 @@ def command(
     options = selection.added_to(api_options((), profile_dirs))
     if results_dir is not None:
         if output_dir is not None:
-            raise click.UsageError("--results evaluates what scripts left, -o writes them: one of both")
+            raise click.UsageError("--results evaluates results, and -o writes scripts: give one of them")
         return _evaluated(intent, results_dir, options, output_format, verbose=verbose)
     from lossless import api
     from lossless.output.report.plain import plain

@@ -73,6 +73,14 @@ def test_a_pair_over_slower_uplinks_loads_them_and_has_no_line(tmp_path: Path) -
     assert any(line.startswith("bandwidth of across-1") for line in plan.not_covered)
 
 
+def test_pings_have_the_size_that_every_host_takes(tmp_path: Path) -> None:
+    own = "exceptions: {'leaf1:Ethernet0': {mtu: 1500}}\nnetworks:"
+    assert [lab(tmp_path, LAB.replace("networks:", text))[1].mtu_bytes for text in ("networks:", own)] == [
+        9000,
+        1500,
+    ]
+
+
 def test_ports_are_found_by_the_names_of_the_intent(tmp_path: Path) -> None:
     text = LAB.replace("networks:", "hosts: {rdma_devices: [mlx5_4]}\nnetworks:")
     _, plan = lab(tmp_path, text)

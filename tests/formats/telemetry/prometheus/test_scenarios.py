@@ -329,7 +329,7 @@ SCENARIOS: dict[str, Callable[[], Series]] = {
     "a leaf and a spine are dead": lambda: away("leaf1") | away(SPINE),
     "counters of a leaf begin again while it answers": lambda: swss_restarts("leaf1"),
     "a leaf reports another name": lambda: renamed("leaf1", "tor1"),
-    "a leaf has no more the port of an uplink": removed,
+    "a leaf no longer has the port of an uplink": removed,
     "a host is switched off": lambda: away(HOST),
     "the link of a host that answers is dead": lambda: {of_port(HOST_PORT, "interface_up"): then(1, 0)},
     "an uplink is dead": lambda: {of_port(port, "interface_up"): then(1, 0) for port in (UPLINK, FAR_END)},

@@ -290,20 +290,25 @@ def test_pfc_and_the_watchdog_have_to_act(bench: Bench) -> None:
     assert "python3 - eth0 3 " in (bench.fake / "log").read_text()
     after = bench.folder / "results/pfc-watchdog/after/leaf1/pauses.txt"
     shown = after.read_text()
-    for frames, storms, outcomes in (
-        ("9", "1/1", ("pass", "pass", "pass")),
-        ("9", "1/0", ("pass", "pass", "fail")),
-        ("9", "0/0", ("pass", "fail", "fail")),
-        ("7", "0/0", ("fail", "not checked", "not checked")),
+    received, sent = shown.split("Port Tx")
+    for heard, frames, storms, outcomes in (
+        ("20007", "9", "1/1", ("pass", "pass", "pass")),
+        ("20007", "9", "1/0", ("pass", "pass", "fail")),
+        ("20007", "9", "0/0", ("pass", "fail", "fail")),
+        ("20007", "7", "1/1", ("fail", "pass", "pass")),
+        ("9", "9", "0/0", ("pass", "not checked", "not checked")),
+        ("7", "7", "0/0", ("not checked", "not checked", "not checked")),
     ):
-        after.write_text(
-            shown.replace("       7       ", f"       {frames}       ").replace(
-                " 0/0  0/0  0/0", f" {storms}  0/0  0/0"
-            )
+        text = "Port Tx".join(
+            part.replace("       7       ", f"       {count}       ")
+            for part, count in ((received, heard), (sent, frames))
         )
+        after.write_text(text.replace(" 0/0  0/0  0/0", f" {storms}  0/0  0/0"))
         lines = bench.outcomes()
         found = tuple(lines[name][0] for name in ("pfc-sent", "watchdog-detected", "watchdog-restored"))
-        assert found == outcomes, (frames, storms)
+        assert found == outcomes, (heard, frames, storms)
+    after.write_text("")
+    assert bench.outcomes()["pfc-sent"] == ("not run", "")
 
 
 def test_a_pfc_frame_has_the_class_and_the_longest_time() -> None:
