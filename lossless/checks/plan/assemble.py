@@ -39,7 +39,7 @@ from lossless.checks.plan.systems import units_of, units_of_system
 from lossless.formats.sonic.capabilities.updater_sorting import TimeRange, patch_time
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.json_patch import Operation, operations as operations_between
-from lossless.formats.sonic.effective.chain import applied_fabric
+from lossless.formats.sonic.effective.chain import chain_of
 from lossless.formats.sonic.from_model import SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import LosslessError
@@ -626,6 +626,6 @@ def _shown(search: Search, position: Position, find_hardware: FindHardware) -> S
         )
         for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
     ]
-    fabric = applied_fabric(tables, find_hardware, [dscps] * len(tables))
+    fabric = chain_of(tables, find_hardware, [dscps] * len(tables)).applied
     findings = with_runs(Report(), [fabric]).findings
     return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}

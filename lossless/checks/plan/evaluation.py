@@ -25,9 +25,8 @@ from lossless.checks.trace.findings import TracePacket, concerns_traffic, findin
 from lossless.checks.trace.model import losses_of
 from lossless.checks.trace.route import TraceStep
 from lossless.checks.trace.stages import arrival_of, departure_of, hop_of, transit_of
-from lossless.formats.sonic.effective.chain import applied_fabric
+from lossless.formats.sonic.effective.chain import chain_of
 from lossless.formats.sonic.read.tables import Tables
-from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.records import NamedTuple, Unknown
 from lossless.model.fabric.deployed_devices import DeployedDevices
 from lossless.model.fabric.model import Fabric
@@ -109,14 +108,10 @@ class Evaluator:
         self, name: str, config: Mapping[str, Any], dscps: frozenset[int], cables_m: Mapping[str, int]
     ) -> DeviceVerdict:
         tables = Tables(f"{name}/config_db.json", config, shown=name)
-        named = tuple(sorted(dscps))
-        written, applied = (
-            _view(read([tables], self.find_hardware, [named]), name, cables_m)
-            for read in (read_fabric, applied_fabric)
-        )
-        dangers = (
-            tuple(_dangers(applied, _findings(Device(tables, written)), dscps, written)) if dscps else ()
-        )
+        chain = chain_of([tables], self.find_hardware, [tuple(sorted(dscps))])
+        written, applied = (_view(fabric, name, cables_m) for fabric in (chain.written, chain.applied))
+        as_written = Device(tables, written, programmed=chain.states[0])
+        dangers = tuple(_dangers(applied, _findings(as_written), dscps, written)) if dscps else ()
         summary = summary_of(Device(tables, applied))
         return DeviceVerdict(dangers, {end.port: self._placed(summary, end) for end in summary.ends})
 

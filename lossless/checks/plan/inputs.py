@@ -38,7 +38,7 @@ from lossless.formats.device_files.hosts import same_files
 from lossless.formats.inputs.collect import gather, is_json, split
 from lossless.formats.inputs.devices import hostname_of, name_in_intent
 from lossless.formats.inputs.switches import fabric_of_switches, hosts_of, read_switch
-from lossless.formats.sonic.effective.chain import applied_fabric
+from lossless.formats.sonic.effective.chain import chain_of
 from lossless.formats.sonic.from_model import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, Problem
@@ -262,7 +262,7 @@ def _views(running: InService, kinds: Sequence[PlannedKind], profile_dirs: Seque
     find = hardware_finder(profile_dirs)
     return [
         View(
-            applied_fabric([Tables("", kind.running)], find)
+            chain_of([Tables("", kind.running)], find).applied
             if kind.system is None
             else fabric_of_switches((kind.system.running,), kind.devices)
         )

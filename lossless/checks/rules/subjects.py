@@ -37,7 +37,8 @@ class Device:
     """A deployed device: its rows of CONFIG_DB, and the model that is built from them.
 
     ``intended`` is the switch of that name in an intent that is checked with it, None without one; ``without_rdma`` are
-    the ports that are declared to carry no RDMA.
+    the ports that are declared to carry no RDMA; ``programmed`` is the whole state that its daemons program, None where
+    rules that ask for it have to derive it.
     """
 
     def __init__(
@@ -46,11 +47,13 @@ class Device:
         view: View,
         intended: Switch | None = None,
         without_rdma: frozenset[str] = frozenset(),
+        programmed: Programmed | None = None,
     ) -> None:
         self.tables = tables
         self.view = view
         self.intended = intended
         self.without_rdma = without_rdma
+        self._programmed = programmed
 
     @cached_property
     def buffers(self) -> View:
@@ -78,7 +81,7 @@ class Device:
         """The values that the daemons of the switch program from rows, without WRED profiles, queues and watchdogs."""
         from lossless.formats.sonic.effective.programmed import programmed
 
-        return programmed(self.tables, self.switch, whole=False)
+        return self._programmed or programmed(self.tables, self.switch, whole=False)
 
     @cached_property
     def bound_to_queues(self) -> Mapping[str, Mapping[int, Mapping[str, str]]]:
@@ -88,7 +91,7 @@ class Device:
         """
         from lossless.formats.sonic.effective.programmed import programmed
 
-        ports = programmed(self.tables, self.switch).ports
+        ports = (self._programmed or programmed(self.tables, self.switch)).ports
         return {name: port.queues for name, port in ports.items()}
 
     @cached_property

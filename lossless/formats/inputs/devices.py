@@ -79,14 +79,14 @@ def deployed_fabric(
     Raises:
         ProfileError: a hardware profile cannot be read.
     """
-    from lossless.formats.sonic.effective.chain import applied_fabric
+    from lossless.formats.sonic.effective.chain import chain_of
 
     devices = [tables_of(document) for document in documents]
     for document, tables in zip(documents, devices, strict=True):
         errors.extend(_problems(document, tables))
     repeated_keys = tuple(key for document in documents for key in _repeated_keys(document))
     find_hardware = hardware_finder(profile_dirs)
-    fabric = applied_fabric(devices, find_hardware, [named_in(document.file) for document in documents])
+    fabric = chain_of(devices, find_hardware, [named_in(document.file) for document in documents]).applied
     sources = tuple(document.file for document in documents)
     return fabric._replace(repeated_keys=repeated_keys, sources=sources)
 

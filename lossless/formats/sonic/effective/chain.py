@@ -27,23 +27,35 @@ if TYPE_CHECKING:
 _QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE", "PFC_WD")
 
 
-def applied_fabric(
-    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: Sequence[tuple[int, ...]] = ()
-) -> Fabric:
-    """Return the fabric as the daemons of its switches apply their files.
+class Chain(NamedTuple):
+    """A fabric as its files are written, what the daemons of each switch program, and the fabric as they apply it."""
 
-    The lossless classes are those of the files as written, or of ``rdma_dscps``."""
+    written: Fabric
+    states: tuple[Programmed, ...]
+    applied: Fabric
+
+
+def chain_of(
+    devices: Sequence[Tables], find_hardware: FindHardware, rdma_dscps: Sequence[tuple[int, ...]] = ()
+) -> Chain:
+    """Return the fabric of the files of its switches, as written and as applied.
+
+    The lossless classes of both are those of the files as written, or of ``rdma_dscps``.
+    """
     written = read_fabric(devices, find_hardware, rdma_dscps)
-    pairs = list(zip(devices, written.switches, strict=True))
-    rows = [applied_tables(tables, programmed(tables, switch)) for tables, switch in pairs]
-    if all(own is tables for own, (tables, _) in zip(rows, pairs, strict=True)):
-        return written
+    states = tuple(
+        programmed(tables, switch) for tables, switch in zip(devices, written.switches, strict=True)
+    )
+    rows = [applied_tables(tables, state) for tables, state in zip(devices, states, strict=True)]
+    if all(own is tables for own, tables in zip(rows, devices, strict=True)):
+        return Chain(written, states, written)
     fabric = read_fabric(rows, find_hardware)
     switches = zip(fabric.switches, written.switches, strict=True)
-    return fabric._replace(
+    applied = fabric._replace(
         switches=tuple(switch._replace(classes=own.classes) for switch, own in switches),
         classes=written.classes,
     )
+    return Chain(written, states, applied)
 
 
 def applied_tables(tables: Tables, state: Programmed) -> Tables:
