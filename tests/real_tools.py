@@ -46,6 +46,7 @@ LONG = {
     "pictures": "pictures that matplotlib draws",
     "avd": "configurations rendered by pyavd",
     "sources": "the imports of all modules",
+    "scripts": "scripts for switches and hosts, carried out in shells",
 }
 """Kinds that need no more than the development environment, and take long."""
 FIXTURES = {

@@ -17,6 +17,7 @@ from lossless.ground.basics.limits import MIB
 from tests.formats.telemetry.scraping import names, samples_in, value
 from tests.redis_server import Answers, answering
 
+pytestmark = pytest.mark.tools("hostile")
 OK = b"+OK\r\n"
 NO_ROW, NO_ROWS = b"*-1\r\n", b"*0\r\n"
 WAITING_S = 0.5

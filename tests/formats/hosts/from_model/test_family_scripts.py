@@ -39,7 +39,7 @@ FAMILIES: dict[str, tuple[HostQos, dict[str, Any]]] = {
     "thor by niccli": (broadcom(tool="niccli"), {"driver": "bnxt_en", "ecn": False, "tc": False}),
     "other by dcb": (other(), {"driver": "ice", "ecn": False, "tc": False, "order": ["pcp"]}),
 }
-pytestmark = pytest.mark.xdist_group("scripts-of-families")
+pytestmark = [pytest.mark.xdist_group("scripts-of-families"), pytest.mark.tools("scripts")]
 EVERY = pytest.mark.parametrize("family", FAMILIES)
 
 

@@ -15,6 +15,8 @@ from tests.formats.hosts.from_model.fake_nic import SYSFS_PARAMETERS, TOOLS, Fak
 from tests.formats.hosts.from_model.made_hosts import dcqcn, host, script
 from tests.formats.hosts.from_model.test_nvidia_files import hosts
 
+pytestmark = pytest.mark.tools("scripts")
+
 
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeHost:

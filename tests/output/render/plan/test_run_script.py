@@ -29,6 +29,7 @@ from tests.output.render.plan.made_plans import (
 )
 from tests.output.render.plan.switches import FakeSwitch, write_plan, write_tools
 
+pytestmark = pytest.mark.tools("scripts")
 CHANGES = {"patch": PATCH, "write": WRITE, "reload": RELOAD}
 GROUPS = {how: group(batch(how, change), name=how) for how, change in CHANGES.items()}
 CALLS = {
