@@ -3,8 +3,9 @@
     python tools/mutants.py [PACKAGE ...] [--sample N | --all] [--seed N] [--jobs N] [--without-tools]
 
 Each fault (``tools/mutations.py``) is put into a copy of the project, never into the work tree, and only the tests of
-the package's own folder run on it: those that run the changed line first, until one fails. Which lines each test runs
-is recorded once and kept in ``out/mutants``. A test that takes many times its usual CPU time has noticed it, too.
+the package's own folder, and those of ELSEWHERE, run on it: those that run the changed line first, until one fails.
+Which lines each test runs is recorded once and kept in ``out/mutants``. A test that takes many times its usual CPU time
+has noticed it, too.
 ``--without-tools`` tries the tests that ``make test`` runs, and no others.
 Survivors are printed; below 90 % of a package's mutants killed the exit code is 1.
 """
@@ -49,6 +50,8 @@ PACKAGES = (
     "checks/lint/baseline.py",
     "checks/rules",
 )
+ELSEWHERE = {"checks/lint/baseline.py": ("tests/interfaces/cli/test_cli_suppressions.py",)}
+"""Tests of a package that stand outside its folder of tests: suppressions are tested by the commands that obey them."""
 REQUIRED = 0.9
 ARGUMENTS = (
     "-x",
@@ -276,7 +279,7 @@ def _write_record(package: str, kept: Path, digest: str, base: Path) -> None:
     def run() -> int:
         signal.setitimer(signal.ITIMER_PROF, 0)
         recorder = _Recorder(str(base), f"lossless/{package}")
-        code = pytest.main([*ARGUMENTS, *_SELECTION, "--tb=short", _tests(package)], plugins=[recorder])
+        code = pytest.main([*ARGUMENTS, *_SELECTION, "--tb=short", *_tests(package)], plugins=[recorder])
         sys.settrace(None)
         modules = sorted(sys.modules)
         kept.write_text(json.dumps({"digest": digest, "modules": modules, **recorder.record()._asdict()}))
@@ -295,10 +298,10 @@ def _preload(modules: list[str]) -> None:
                 importlib.import_module(name)
 
 
-def _tests(package: str) -> str:
-    """Return the folder of tests of a package, or of a module or folder in one."""
+def _tests(package: str) -> list[str]:
+    """Return the folder of tests of a package, or of a module or folder in one, and its files elsewhere."""
     folders = [Path("tests", package), *Path("tests", package).parents]
-    return str(next(folder for folder in folders if (ROOT / folder).is_dir()))
+    return [str(next(folder for folder in folders if (ROOT / folder).is_dir())), *ELSEWHERE.get(package, ())]
 
 
 _SELECTION: list[str] = []
