@@ -275,8 +275,8 @@ class _CableMapper:
         if names is not None:
             port = next((name for word in cable.b_words if (name := names.find(word))), None)
             return cable._replace(a=a, b=cable.b._replace(port=port), b_words=())
-        words = (self._port(CableEnd(cable.b.device, word)) for word in cable.b_words)
-        return cable._replace(a=a, b_words=tuple(word for word in words if word))
+        words = tuple(filter(None, (self._port(CableEnd(cable.b.device, word)) for word in cable.b_words)))
+        return cable._replace(a=a, b=cable.b._replace(port=next(iter(words), None)), b_words=words)
 
     def _port(self, end: CableEnd) -> str | None:
         if end.port is None:

@@ -534,3 +534,14 @@ def test_cables_that_are_only_mixed_up_are_neither_missing_nor_too_many(order: l
     wrong = sum(order[n] != n for n in range(8))
     assert sum(finding.places for finding in report.findings if finding.code == "LNK008") == wrong
     assert {finding.code for finding in report.findings} <= {"LNK008"}
+
+
+def test_a_host_that_calls_its_ports_otherwise_over_lldp_has_no_other_cables() -> None:
+    def heard(first: str) -> str:
+        return lldp(
+            ("Ethernet0", neighbor("gpu1", "0c:42:a1:00:00:01", first)),
+            ("Ethernet8", neighbor("gpu1", "0c:42:a1:00:00:02", "enp1s0f1")),
+        )
+
+    assert said(compared(OUTSIDE, leaf1_json=heard("enp1s0f0"))) == []
+    assert "LNK008" in {code for code, _ in said(compared(OUTSIDE, leaf1_json=heard("eth1")))}
