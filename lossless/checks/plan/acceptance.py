@@ -442,12 +442,15 @@ def _spread(fabric: Fabric) -> Spread:
 
 
 def _rdma_mtu(fabric: Fabric) -> int:
-    """Return the RDMA MTU in bytes: the declared one, else the largest that fits into that of interfaces."""
-    qos = fabric.hosts[0].qos
-    if isinstance(qos.rdma_mtu_bytes, int):
-        return qos.rdma_mtu_bytes
-    room = qos.mtu_bytes - RDMA_HEADERS_BYTES if isinstance(qos.mtu_bytes, int) else RDMA_MTUS[0]
-    return next((mtu for mtu in RDMA_MTUS if mtu <= room), RDMA_MTUS[-1])
+    """Return the least RDMA MTU of all hosts in bytes: a declared one, or the largest within that of a NIC."""
+
+    def of_host(qos: HostQos) -> int:
+        if isinstance(qos.rdma_mtu_bytes, int):
+            return qos.rdma_mtu_bytes
+        room = qos.mtu_bytes - RDMA_HEADERS_BYTES if isinstance(qos.mtu_bytes, int) else RDMA_MTUS[0]
+        return next((mtu for mtu in RDMA_MTUS if mtu <= room), RDMA_MTUS[-1])
+
+    return min(of_host(host.qos) for host in fabric.hosts)
 
 
 def _share(marks: Mapping[str, float], key: str) -> float:

@@ -81,6 +81,13 @@ def test_pings_have_the_size_that_every_host_takes(tmp_path: Path) -> None:
     ]
 
 
+def test_rdma_packets_fit_the_smallest_mtu_of_a_host(tmp_path: Path) -> None:
+    own = "exceptions: {'leaf2:Ethernet0': {mtu: 1500}}\nnetworks:"
+    plan = lab(tmp_path, LAB.replace("networks:", own))[1]
+    # 400 Gb/s x 1024 / (1024 + 82 bytes of headers)
+    assert {pair.expected_gbps for pair in plan.pairs} == {370.3}
+
+
 def test_ports_are_found_by_the_names_of_the_intent(tmp_path: Path) -> None:
     text = LAB.replace("networks:", "hosts: {rdma_devices: [mlx5_4]}\nnetworks:")
     _, plan = lab(tmp_path, text)
