@@ -462,7 +462,7 @@ class _Walked:
         return path
 
     def _followed_by(self, move: int) -> Iterator[int]:
-        """Yield the moves that bring packets to the start of a move, except from the switch that it leads to."""
+        """Yield moves down, or within a tier, that bring packets to the start of a move, not from where it leads to."""
         back = self._opposites[self._moves.over[move]]
         for before in self._into.get(self._moves.tails[move], ()):
             if self._moves.over[before] != back:

@@ -413,7 +413,7 @@ class _Propagation:
 
 
 def _together(passing: Sequence[tuple[float, EgressShares]]) -> EgressShares:
-    """Return the shares of one channel over traffic that is shared differently, each with its rate in b/s."""
+    """Return the shares by which the traffic of one channel leaves: the mean of several, weighted by rates in b/s."""
     if len(passing) == 1:
         return passing[0][1]
     weights: dict[int, float] = {}

@@ -195,9 +195,10 @@ def _ends(
 
 
 def _within(ports: Sequence[HostPort]) -> Iterator[PortPair]:
-    """Yield pairs of host ports of one switch, one to the other and back; none has no pair unless one host has all.
+    """Yield pairs of host ports of one switch, in both directions; every port has a pair unless one host has all.
 
-    The other one is half of the ports further, so that it is on another host where a host has several in a row.
+    The second port of a pair is half of the ports further, so that it is on another host where a host has several in a
+    row; for two ports of one host, and for the last of an odd number, it is the first port of another host.
     """
     half = len(ports) // 2
     left: list[HostPort] = [*ports[2 * half :]]

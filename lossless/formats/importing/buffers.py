@@ -374,7 +374,7 @@ class _Layers(Generic[_V]):
         }
 
     def stated(self) -> Stated[_V]:
-        """Return the declared values by scope and speed."""
+        """Return the thresholds that an intent states, by scope (all switches, tier, device) and port speed."""
         own, tiers = self._own, self._tiers
         differing = {cell for cell, value in own.items() if value != tiers[cell.tier][cell.speed_bps]}
         # Where a device has less than its tier would state, each device of the tier states what it has.

@@ -6,7 +6,8 @@ outweighs those of EOS, NX-OS and NVUE. The texts are not read; a sign gives the
 S9825 and S9855 command references, release 913x, "PFC commands"; the other signs are QoS commands, port names
 and first lines of running configurations of these systems, without a published source.
 
-Configurations of a dialect do not declare buffers, hardware and neighbors. New commands are the part of a
+The model of a switch of a dialect lacks buffers, hardware and neighbors, of which configurations declare at most parts
+(a pause buffer, pools, a product name). New commands are the part of a
 configuration session that one configuration has and another one lacks, mode by mode; each dialect adds removals.
 """
 

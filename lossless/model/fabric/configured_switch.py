@@ -103,9 +103,10 @@ class ClassMaps(NamedTuple):
 class ReadSwitch(NamedTuple):
     """A switch as read from its configuration.
 
-    ``trusts`` is the field that each port trusts, as far as the text declares it: dscp, pcp, both or none. ``silent``
-    are the ports with PFC on and no paused priority, each with the place that turns PFC on. ``untagged`` are ports that
-    receive no VLAN tags, as far as the configuration declares it. ``unread`` are lines of unknown meaning that may
+    ``trusts`` is the field that each port trusts, as declared or by a known default: dscp, pcp, both or none.
+    ``silent`` are the ports with PFC on and no paused priority, each with a place that turns PFC on: its own, or on
+    NX-OS that of the first of them. ``untagged`` are ports that receive no VLAN tags, as far as the configuration
+    declares it. ``unread`` are lines of unknown meaning that may
     matter. ``intended`` are classes that would be lossless if their pause had an effect. ``defined`` are the queues of
     a policy that is bound to no port, where no policy is bound. ``product`` is the product name in the text, as in
     profiles; empty where it has none. ``tunnels`` are those of overlays. ``taking_part`` are the ports that take part

@@ -156,7 +156,7 @@ def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
 
 
 def _held_by_size(view: View, place: NamedLinkEnd, profile: BufferProfile) -> bool:
-    """Return whether headroom exists only as far as the profile's size holds it: NVIDIA without a shared pool."""
+    """Return whether headroom exists only as far as the profile's size holds it: NVIDIA without shared headroom."""
     shared = profile.pool is not None and profile.pool.shared_headroom_bytes
     return is_nvidia(view.switch_by_name[place.switch]) and not shared
 

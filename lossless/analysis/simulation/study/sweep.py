@@ -325,7 +325,8 @@ BATCHES_PER_WORKER = 8
 class WorkerPool(Generic[_Task, _Item, _Result]):
     """Workers that map ``work`` over batches: it gets task and batch, and in threads or on a cluster a stop check.
 
-    ``workers`` is how many batches can run at once.
+    ``workers`` is how many batches can run at once; for an executor of the caller's the limit of threads, else the
+    number of processors, stands in for it.
 
     The workers are threads of this process, which can be stopped, an executor of the caller's, or a cluster.
 

@@ -396,7 +396,7 @@ class Chooser:
         return outside_published(setting, self._search.now)
 
     def _may_beat(self, one: TrialSetting | None, other: TrialSetting) -> bool:
-        """Return whether a setting gains against another with the seeds of the search; True without another."""
+        """Return whether going from one setting to the other gains, with the seeds of the search; True without one."""
         if one is None:
             return True
         found = effects(self.seen(one).searched_figures, self.seen(other).searched_figures)

@@ -35,8 +35,9 @@ _NAMED_BY = {
 
 
 def severity_of(device: Device, table: str, keys: Iterable[str]) -> Severity | None:
-    """Return the severity of rows that are not applied: None, the rule's own, where a lossless class needs one.
+    """Return the severity of rows that are not applied: None, the rule's own, where one of them does harm.
 
+    A lossless class needs it, ports wait for it, or other rows fail with it.
     Without ports, in a part of a configuration, the users of the rows are unknown.
     """
     if not device.tables.table("PORT") or any(_is_needed(device, table, key) for key in keys):

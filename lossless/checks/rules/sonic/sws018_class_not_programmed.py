@@ -221,7 +221,7 @@ def _origin(device: Device, cause: Break) -> Origin:
 
 
 def _problem(cause: Break) -> str:
-    """Return the problem at the row of a cause, as words."""
+    """Return why the row that breaks a class is not applied or does not serve it, in words."""
     (table, key), fate = cause.row, cause.fate
     name = table if table in _PER_PORT else f"{table} {key}"
     if fate is None:

@@ -231,7 +231,10 @@ class PauseWalk:
     def paused_onward(
         self, device: RunningDevice, sender: RunningDevice
     ) -> tuple[PausedPort, ...] | MissingInput:
-        """Return the paused ports at which a device may forward traffic from a neighbor; a missing input if unknown."""
+        """Return the paused ports of known peers at which a device may forward traffic from a neighbor.
+
+        A missing input where it is unknown which ports are paused.
+        """
         paused = self.paused(device)
         if isinstance(paused, MissingInput):
             return paused

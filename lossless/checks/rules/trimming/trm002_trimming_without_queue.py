@@ -5,8 +5,8 @@ Subject: device
 Needs: SWITCH_TRIMMING
 
 ## What it does
-Looks at a deployed device with `SWITCH_TRIMMING|GLOBAL`. Some row of `BUFFER_QUEUE` must name a profile with
-`packet_discard_action` trim; without one the switch drops as before. It is information, because trimming is
+Looks at a deployed device with `SWITCH_TRIMMING|GLOBAL` and rows in `BUFFER_QUEUE`. One of these must name a profile
+with `packet_discard_action` trim; without one the switch drops as before. It is information, because trimming is
 also switched off that way (`config mmu -p PROFILE -t off`).
 
 ## Why it breaks a lossless fabric
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation where a switch has settings for trimmed packets, and no queue has a profile that trims."""
+    """Yield a violation where a switch has settings for trimmed packets, and queues without a profile that trims."""
     row, queues = settings_row(device), device.tables.table("BUFFER_QUEUE")
     if row is None or not queues:
         return

@@ -2,13 +2,14 @@
 
 JSON integers become text, lists become comma text: ConfigDBConnector stores one under its field with ``@`` behind it,
 and orchagent and buffermgrd read fields without that (sonic-swss-common common/configdb.h, table.cpp @85a39d8). Old
-bracket references (``[BUFFER_POOL|x]``, before 202111) become plain names, and comma-joined port keys become one row a
-port; each row remembers the key it was written under, so that findings point at the text of the file. Other forms of a
-whole file are taken apart before, by :mod:`lossless.formats.sonic.read.forms`.
+bracket references (``[BUFFER_POOL|x]``, before 202111) are plain names in :meth:`ConfigRow.reference` and
+:func:`names_in`, and comma-joined port keys become one row a port; each row remembers the key it was written under, so
+that findings point at the text of the file. Other forms of a whole file are taken apart before, by
+:mod:`lossless.formats.sonic.read.forms`.
 
-Numbers and lists of priorities are read as by orchagent: by std::stoi and std::stoul. Blanks and a sign may lead, all
-text after the digits is ignored, and text without digits throws (sonic-swss orchagent/qosorch.cpp @bcd579d,
-orchagent/bufferorch.cpp @51de623).
+Lists of priorities, and numbers of the tables in :data:`CHECKED_TABLES`, are read as by orchagent: by std::stoi and
+std::stoul. Blanks and a sign may lead, all text after the digits is ignored, and text without digits throws (sonic-swss
+orchagent/qosorch.cpp @bcd579d, orchagent/bufferorch.cpp @51de623).
 
 On a chassis with virtual output queues, each queue row is for a system port. A card has a queue for each port of all
 cards. Rows name host, ASIC and port: where the first two are the card's own, the ASIC in any case, the port is one of

@@ -1,9 +1,10 @@
-"""A switch of the model to the tree of NVUE, as of Cumulus Linux 5.15 (``state enabled``), and to its commands.
+"""A switch of the model to the tree of NVUE, for Cumulus Linux 5.15 and later (``state enabled``), and to its commands.
 
 If every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and has all settings of the intent: maps,
-shares, curves and cable lengths. Otherwise PFC profiles and the pools of lossless traffic are set directly, 50 % of the
-memory each, as ``qos roce`` divides it (CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md
-@16b8323). The settings of most ports are in ``default-global``, but without ``qos roce`` no PFC that some ports lack.
+shares, curves and cable lengths. Otherwise PFC profiles and two traffic pools, lossless and lossy, are set directly, 50
+% of the memory each, as ``qos roce`` divides it (CumulusNetworks/docs
+content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323). The settings of most ports are in
+``default-global``, but without ``qos roce`` no PFC that some ports lack.
 
 The commands are ``nv set``, with lists and ranges where NVUE takes them.
 """

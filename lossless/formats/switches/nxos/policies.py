@@ -207,7 +207,10 @@ class _Shares:
         }
 
     def refusals(self) -> Iterator[RefusedSetting]:
-        """Yield the shares of the policy that are invalid: above 100 %, of 0 %, or not those of all queues."""
+        """Yield the invalid shares of the policy.
+
+        They are more than 100 % together, 0 % for a no-drop class or for all classes, or leave queues without a share.
+        """
         over = [
             (words, total)
             for key, words in _SHARES.items()

@@ -401,7 +401,7 @@ class AlertTimes(NamedTuple):
 
     @property
     def peaks(self) -> int:
-        """Window in seconds without a mark: five periods of SONiC's watermarks (ours)."""
+        """Window in seconds in which a queue above Kmax must have marked: five periods of SONiC's watermarks."""
         return 5 * WATERMARK_S
 
     @property

@@ -419,7 +419,7 @@ def _first(play: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _then(play: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the play in which the devices of a group change; what people do was asked for before."""
+    """Return the play in which the devices of a group change; manual tasks were asked for in the play before."""
     return {**play, "by_hand": [], "task": "Carry out the step"}
 
 

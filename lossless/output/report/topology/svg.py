@@ -453,7 +453,7 @@ def many(number: int, role: str) -> str:
 
 
 def _counts(picture: Picture, key: str, counted: Collection[str]) -> Iterator[str]:
-    """Yield the number of links of an item in each ``counted`` tier; none if other boxes give it."""
+    """Yield the number of an item's links to each ``counted`` tier, without those that another box counts."""
     for tier in TIERS:
         ends = [edge for edge in picture.edges if edge.tier == tier and key in _counted_ends(edge)]
         links = sum(edge.links for edge in ends)

@@ -192,7 +192,7 @@ def hand_over(w: World, acks: Any, psn: int, arrives_at: int) -> None:
 
 @kernel
 def travel_place(sender: Any, number: int) -> int:
-    """Return the index of the news of an ACK that is under way."""
+    """Return the index of the entry for the report of an ACK under way to its sender."""
     return int(sender.first_news + sender.depth + number % sender.depth)
 
 
