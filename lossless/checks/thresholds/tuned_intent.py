@@ -1,4 +1,4 @@
-"""The tuning of an intent's thresholds: the search problem, its result, and the intent that declares it; and peaks.
+"""The tuning of an intent's thresholds: the search problem, its result, and the intent that declares that result.
 
 Buffer peaks that switches measured are compared, by kind of port, with those of the packet-level model and of the
 closed forms.
@@ -183,11 +183,11 @@ class TuneResult(NamedTuple):
     state: Callable[[TrialSetting], StatedThresholds]
 
     def stated(self, place: int | None = None) -> StatedThresholds:
-        """Return the thresholds that declare the setting at a place of the front, or without one the chosen setting.
+        """Return the edit that declares a setting: that at a place of the Pareto front, without a place the chosen one.
 
         Raises:
             LosslessError: there is no such place, or no setting was chosen that improves the intent.
-            InputError: the content of the intent leaves no place for it.
+            InputError: no edit of the intent declares exactly this setting.
         """
         chosen, front = self.tuned.chosen, self.tuned.front
         if place is None:
@@ -326,7 +326,7 @@ class TunedIntent:
             yield name, self._workloads(fabric)
 
     def _objection(self, setting: TrialSetting) -> str | None:
-        """Return why a setting may not be written into the intent: no edit states it, or lint finds more; else None."""
+        """Return why a setting may not be written into the intent: no edit states it, or new findings; else None."""
         try:
             document = _changed(self._document, self._changes(setting))
             seen = self._counted(document)
@@ -362,8 +362,8 @@ class TunedIntent:
     def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:
         """Return the changes that state a setting, and the headroom that was raised.
 
-        Thresholds are not stated for the configured setting; beside changed parameters of DCQCN they are. Alpha that
-        stays as it is everywhere is not stated: it is that of the HWSKU, or stands in the intent already.
+        Thresholds are left out where the setting is the configured one. Alpha is left out where it stays the same at
+        every kind of port: the HWSKU has it, or the intent declares it already.
         """
         own_alpha = bool(setting.by_kind) and all(
             own.dynamic_th == self._now[kind].thresholds.dynamic_th for kind, own in setting.by_kind
@@ -422,7 +422,7 @@ def _fabric(document: Document, profile_dirs: Sequence[Folder]) -> Fabric:
     """Return the fabric of an intent, whose switches are the operator's own.
 
     Raises:
-        InputError: it declares something else, is invalid, or has the switches of a cloud.
+        InputError: the intent declares a subnet, is invalid, or a cloud runs its switches.
     """
     errors: list[Problem] = []
     fabric = intent_fabric(document, profile_dirs, errors)

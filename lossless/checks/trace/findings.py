@@ -115,10 +115,10 @@ class TracePacket(NamedTuple):
 
 
 class HopReference(NamedTuple):
-    """A hop as findings name it. ``switches`` are all with the same configuration, because findings name only a few.
+    """The names by which findings refer to a hop; ``switches`` are it and the switches with the same configuration.
 
-    ``schedulers`` serve queues of the egress port; one that is named for the port and is none of them serves
-    the whole port, and so the packet.
+    ``schedulers`` are those of the queues of the egress port. A finding about any other scheduler of the port is about
+    the whole port, and so concerns the packet.
     """
 
     hop: TraceHop
@@ -201,9 +201,9 @@ def _stage(place: HopReference, finding: Finding) -> StageName | None:
 
 
 def _of_command(finding: Finding, family: str) -> StageName | None:
-    """Return the stage at which commands of another system apply to a packet, None if the rule's family gives it.
+    """Return the stage of a finding about commands of a system other than SONiC, None if no stage follows from it.
 
-    Refused or undefined commands are on the path if they make the port lossy: such findings are errors.
+    A finding of a refused or undefined command is at the stage ``pfc`` if it is an error: the port is then lossy.
     """
     if family == "CFG":
         return "pfc" if finding.severity == "error" else None
@@ -284,7 +284,8 @@ def _passes(place: HopReference, packet: TracePacket, finding: Finding) -> bool:
 class _PassedRows(NamedTuple):
     """The rows of a table that a packet passes: the names of objects, and the entry.
 
-    ``entry`` None: the object is one row, or the entry is unknown.
+    ``names`` are those of the objects, ``entry`` is the number that the packet looks up in a map. It is None for an
+    object that is no map, and where the number is unknown.
     """
 
     names: tuple[str | None, ...]
@@ -361,7 +362,7 @@ def _within(number: int, text: str) -> bool:
 def concerns_traffic(finding: Finding, packet: TracePacket, *, lossless_only: bool) -> bool:
     """Return whether a finding is about the traffic of a packet, by the DSCPs, priorities or queues in its data.
 
-    One without any of them is, unless it is about lossless traffic alone (``lossless_only``) and the packet is not.
+    A finding without such data concerns every packet, with ``lossless_only`` only packets of lossless traffic.
     """
     data = finding.data
     dscps = _dscps(data)

@@ -47,10 +47,10 @@ class TraceFinding(NamedTuple):
 class TraceCounter(NamedTuple):
     """A counter that a trace shows at one hop or host.
 
-    ``name`` is that of :class:`lossless.model.fabric.state.StateReading`. It is of a ``kind`` (``pg``,
-    ``queue``, ``priority``; empty for a whole device) with a ``number``, of a ``port`` of a switch, or of a NIC, empty
-    if the capture does not name it. ``value`` is None if it is unknown, which ``unknown`` explains.
-    ``since`` is the start of its count or peak; ``earlier capture``: it is a difference of two.
+    ``name`` is that of :class:`lossless.model.fabric.state.StateReading`. It is of a ``kind`` (``pg``, ``queue``,
+    ``priority``; empty for a whole device) with a ``number``, of a ``port`` of a switch, or of a NIC, empty if the
+    capture does not name it. ``value`` is None if it is unknown, which ``unknown`` explains. ``since`` is the start of
+    its count or peak; ``earlier capture``: the value is the difference from that capture.
     """
 
     stage: StageName
@@ -184,7 +184,7 @@ class TraceEcn(NamedTuple):
 
 
 class TraceEgressBuffer(NamedTuple):
-    """The buffer profile of the egress queue; one of the thresholds is set on a sound profile."""
+    """The buffer profile of the egress queue; a valid profile has one of the two thresholds."""
 
     profile: str | None = None
     pool: str | None = None

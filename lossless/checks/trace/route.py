@@ -281,7 +281,7 @@ def _levels(
 def _after(
     links: _Links, tiers: Mapping[str, Tier], state: TraceState, via: str | None
 ) -> Iterator[TraceState]:
-    """Yield the states after one more link: none goes up after one that went down or across, where tiers are known."""
+    """Yield the states after one more link; a path that went down or across takes no link up, where tiers are known."""
     here = tiers.get(state.switch)
     for far in links.between.get(state.switch, {}):
         there = tiers.get(far)

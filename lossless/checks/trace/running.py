@@ -2,11 +2,10 @@
 
 The trace is a pure function of a fabric, the findings on it, and captures.
 
-Nothing is checked a second time: the findings are those of rules. One of APP, CTR or STM names a switch, its port, or
-a number at the port (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns the packet if it passes these;
-findings about captures concern no packet.
-Pauses of another priority on a port that it passes concern a lossless packet as well: one end pauses a priority that
-the other does not treat as lossless.
+The findings are those of rules: the trace repeats no check. A finding of the families APP, CTR and STM names a switch,
+its port, or a number at the port (``leaf1:Ethernet4:3``, ``leaf1:Ethernet0:PG3``), and concerns a packet that passes
+these. Findings about the captures themselves concern no packet. Pauses of another priority on a port of the path
+concern a lossless packet as well: one end pauses a priority that the other does not treat as lossless.
 
 Counters of a packet's class at a hop or a host are facts, no verdicts. A counter without a capture is unknown, with
 the reason, and never 0.
@@ -125,9 +124,9 @@ def not_one(fabrics: Sequence[Fabric]) -> str:
 
 
 def fabrics_of_ends(fabrics: Sequence[Fabric], source: str, target: str) -> tuple[Fabric, ...]:
-    """Return the only one of several deployed fabrics that has both ends.
+    """Return the deployed fabric that has both ends, where exactly one of several has them; else all fabrics.
 
-    All fabrics if not exactly one has both, or if an intent declares one of them.
+    All fabrics are returned too if an intent declares one of them.
     """
     if len(fabrics) == 1 or any(fabric.declared for fabric in fabrics):
         return tuple(fabrics)

@@ -210,9 +210,10 @@ def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> Trace
 
 
 def _priority_of(qos: PortQos | None, index_map: IndexMap | None, number: int | None) -> int | None:
-    """Return the priority that a map leads to a group or queue: one with PFC first, of several that of its number.
+    """Return the priority that a map assigns to a group or queue, one with PFC if there is any.
 
-    Without a map, or an entry with that target, it is the same number; None for an unknown group or queue.
+    Of several the priority with the number of the group or queue comes first, then the lowest. Without a map, or an
+    entry with that target, the priority has the same number; None for an unknown group or queue.
     """
     if qos is None or index_map is None or number is None:
         return number
