@@ -157,7 +157,7 @@ def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a message if a base has ports that join the ASICs of its device, which an intent cannot declare.
 
     Upstream gives them QoS as any port in use; rendering would take it from them (sonic-buildimage
-    files/build_templates/qos_config.j2 @0791705). Inband and recycle ports have none there either.
+    files/build_templates/qos_config.j2 @0791705). Upstream gives inband and recycle ports no QoS.
     """
     ports = [name for name in rows if name.startswith("Ethernet-BP")]
     if ports:
@@ -372,7 +372,7 @@ def extra_files(
 ) -> tuple[list[PlannedFile], UpdatePlan | None]:
     """Return the requested files beside the complete one, and the switch's update plan, None if no patch is requested.
 
-    Of ``qos`` it is the file of removals. A patch file is left out where the plan is no patch.
+    The extra ``qos`` is a file of removals, for ``config load``. There is no patch file where the plan is no patch.
     """
     files: list[PlannedFile] = []
     plan = None
@@ -395,7 +395,7 @@ def extra_files(
 def update_of(switch: Switch, running: Mapping[str, Any], target: Mapping[str, Any]) -> Update:
     """Return the config updater's operations from a switch's running configuration to another, and its verdict.
 
-    The rules are those of the release and HWSKU in ``running``, else of the switch's.
+    The updater's rules are those for the release and HWSKU in ``running``, else for those of the switch.
     """
     meta = running.get("DEVICE_METADATA", {}).get("localhost", {})
     return update(

@@ -146,7 +146,8 @@ def _meaning(qos: HostQos) -> Any:
 def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
     """Return the interface of every RDMA device, PCI address and interface in the facts.
 
-    One that is unknown is its own, but a device gets the sole interface, if any.
+    A name without a known interface stands for itself, except that a device gets the sole interface, if there is only
+    one.
     """
     owners: dict[str, str] = {}
     others: set[str] = set()
@@ -183,8 +184,8 @@ def _add(
 ) -> None:
     """Add a fact to those of an interface.
 
-    Of two values of equal rank that contradict each other neither is used, and the contradiction is reported. Of two
-    outputs of one command in a transcript of one interface, or that name it, the later one is used.
+    Of two values of equal rank that contradict each other neither is used, and the contradiction is reported. Where a
+    transcript has two outputs of one command for the same interface, the later one is used.
     """
     new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank, facts.line_of(fact))
     old = known.get(fact.key)

@@ -94,7 +94,7 @@ def _model(device: ImportDevice) -> str:
 
 
 def _form(device: ImportDevice) -> str:
-    """Return the form of ingress pools if not the HWSKU but the product ships it, with headroom; else ``""``."""
+    """Return the form of ingress pools if only other HWSKUs of the product ship it, with headroom; else ``""``."""
     pools = {pool.name for pool in device.switch.qos.pools}
     if not pools:
         return ""
@@ -342,7 +342,7 @@ def layered(
 ) -> tuple[Stated[_V], tuple[str, ...]]:
     """Return the values to declare by scope and speed, and notes on ports and devices that differ from most.
 
-    An empty value declares nothing. ``hides`` returns whether one value overrides all of another of a lower rank.
+    An empty value is not declared. ``hides`` returns whether a value replaces every part of one of a lower rank.
     """
     votes = {cell: most(values) for cell, values in sorted(ports.items())}
     notes = dict.fromkeys(note for _, vote in votes.values() for note in dissent_notes(vote, what))
@@ -418,9 +418,10 @@ class _Layers(Generic[_V]):
         return dict(by_speed.items())
 
     def _by_speed(self, by_speed: Mapping[int, _V], cells: Iterable[PortsOfSpeed]) -> dict[int | None, _V]:
-        """Return the value of most ports under None and those of other speeds by speed.
+        """Return the value of most ports under the key None, and the values of speeds that differ by speed.
 
-        By speed alone if no speed has the usual one, or if one has a value that cannot override it.
+        Every speed has its own value, without None, if the value of most ports is that of no speed, or if the value of
+        a speed does not replace every part of it.
         """
         usual, _ = most(value for cell in cells for value in self._ports[cell])
         values = {*by_speed.values()}
@@ -458,7 +459,7 @@ def with_sizes(draft: Draft, cells: Mapping[str, Iterable[Cell]]) -> Draft:
 
 
 def _values(device: ImportDevice, cells: Iterable[Cell]) -> PoolValues:
-    """Return the pool sizes of a device to declare, after its headroom oversubscription if no xoff overrides that."""
+    """Return the pool sizes of a device to declare; its headroom oversubscription first, unless a size is ``xoff``."""
     sizes = tuple(sorted((path, size) for cell in cells for path, size in _size(cell)))
     told = device.switch.qos.dynamic
     ratio = told.oversubscription if told else None

@@ -113,7 +113,7 @@ def _profile(
     profile_dirs: Sequence[Folder],
     problems: list[Problem],
 ) -> SwitchProfile | None:
-    """Return the profile that is declared for a switch, else that of the product in its file; None adds a problem.
+    """Return the profile that is declared for a switch, else that of the product in its file, else None and a problem.
 
     Raises:
         ProfileError: a profile does not exist, or a user's file is unreadable or wrong.
@@ -197,7 +197,7 @@ def _at(document: Document, origin: Origin, message: str) -> Problem:
 
 
 def unsaid_dscps(port: Port) -> str | None:
-    """Return the DSCPs whose class the configuration of a port lacks, as ``DSCP 5 goes``; None where none lacks it."""
+    """Return the DSCPs without a known class at a port, as ``DSCP 5 goes``; None if every DSCP has one."""
     targets = port.qos.dscp_to_tc.targets if port.qos and port.qos.dscp_to_tc else ()
     unsaid = [str(dscp) for dscp, target in enumerate(targets) if target == UNREADABLE]
     if len(unsaid) == len(DSCPS):
@@ -290,7 +290,7 @@ class SplitPorts:
         return port if port.speed_bps else port._replace(speed_bps=self._speed_of.get(port.name))
 
     def stated(self) -> dict[str, str]:
-        """Return the breakouts to declare, as ``4 x 100G``, by cage: neither the HWSKU's nor those with most ports."""
+        """Return the breakouts to declare, as ``4 x 100G``, by cage, unless the HWSKU or its speed implies them."""
         cages = {cage.name: cage for cage in self._profile.cages}
         return {
             name: f"{split.count} x {format_rate(split.speed_bps)}"
@@ -554,7 +554,7 @@ def _watchdog_notes(
 
 
 def _recovery_notes(watchdog: DraftWatchdog, dogs: Sequence[Watchdog]) -> Iterator[str]:
-    """Yield notes on ports that restore a queue by a rule or after a time that an intent has not."""
+    """Yield notes on ports whose restoration of a queue has a rule that an intent cannot declare, or an unknown one."""
     fixed, unknown = (sum(dog.recovery == rule for dog in dogs) for rule in ("fixed", "unknown"))
     if fixed:
         yield (
@@ -616,14 +616,14 @@ _T = TypeVar("_T")
 
 
 class Vote(NamedTuple):
-    """The number of ports or devices that have the most frequent value, and that of all."""
+    """The number of ports or devices that have the most frequent value, and the number of all."""
 
     ayes: int
     votes: int
 
     @property
     def unanimous(self) -> bool:
-        """Whether all of them have the same value."""
+        """Whether all ports or devices have the same value."""
         return self.ayes == self.votes
 
 

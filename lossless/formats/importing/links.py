@@ -215,9 +215,9 @@ class _LinkBuilder:
         return far
 
     def _far(self, near: CableEnd, claim: Claim) -> CableEnd:
-        """Return the other end: a free port of a device, or a place outside the given devices.
+        """Return the far end of a link: a free port of a device, or a device outside the given ones.
 
-        A port of a device that carries no classes is its end of the link too: the other end carries them.
+        A port without traffic classes may be the far end too, as the near end has classes.
         """
         far = claim.far
         device = self._devices.get(far.device)

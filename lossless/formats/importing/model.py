@@ -286,7 +286,7 @@ class DraftWatchdog(NamedTuple):
 
 
 class DraftException(NamedTuple):
-    """Settings of one port that differ from those declared for all; None: as there.
+    """Settings of one port that differ from those declared for all ports; None: the setting does not differ.
 
     ``watchdog`` are the words of its settings, empty for a port without watchdog.
     """

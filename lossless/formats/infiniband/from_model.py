@@ -292,7 +292,7 @@ def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProb
 def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
     """Yield a problem for each partition name that would end its definition, and one for all missing GUIDs.
 
-    A torus-2QoS whose first switches have no GUIDs is one more.
+    A torus-2QoS whose seed has no GUIDs is one more problem.
     """
     for partition in _partitions(subnet):
         if partition.name and not _NAME.fullmatch(partition.name):

@@ -32,7 +32,7 @@ _UNKNOWN = (
 
 
 class Candidate(NamedTuple):
-    """A file that may be an input; if ``expected``, as it is named or looks like one, it is reported if it is none."""
+    """A file that may be an input; ``expected``: it is named or looks like one, and is reported if it is not."""
 
     file: str
     expected: bool
@@ -385,9 +385,9 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
 
 
 def _is_special(file: str) -> bool:
-    """Return whether a path is no regular file, such as a pipe, whose reading may never end.
+    """Return whether a path exists and is not a regular file, such as a pipe, whose reading may never end.
 
-    A dangling link is none: it is reported when read.
+    A dangling link is not special: it is reported when it is read.
     """
     return os.path.exists(file) and not os.path.isfile(file)
 

@@ -179,7 +179,7 @@ def _within(folder: str, name: str) -> Iterator[str]:
 
 
 def _is_there(file: str) -> bool:
-    """Return whether a file is on disk; one in a folder that may not be read is, and will be reported."""
+    """Return whether a file is on disk; True where its folder may not be read, so that this is reported."""
     try:
         os.lstat(file)
     except (FileNotFoundError, NotADirectoryError):

@@ -45,7 +45,7 @@ def class_changes(
 
     ``values`` are in bytes and percent, a ``dynamic_th`` is an exponent. Their keys are those under ``ecn`` and
     ``buffer``; keys under ``queue`` have the prefix ``queue.``. Values under ``buffer`` are set for all of
-    :func:`sharing_classes`. Where ECN is off, also in an exception, it stays off unless they are a whole curve.
+    :func:`sharing_classes`. Where ECN is off, also in an exception, it stays off unless ``values`` have a whole curve.
     """
     curve = {key: value for key, value in values.items() if key in _CURVE_KEYS}
     queue = {key.removeprefix(_QUEUE): value for key, value in values.items() if key.startswith(_QUEUE)}

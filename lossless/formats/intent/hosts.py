@@ -337,11 +337,11 @@ RdmaDevice = Annotated[
 class HostsIntent(Model):
     """Settings of every host.
 
-    ``traffic_class`` is the ToS byte of all RDMA traffic: derived from the RDMA class's DSCP, a number, or
-    unset where the jobs set it themselves. ``pfc`` lists priorities only where they differ from the lossless classes.
-    ``pfc_prevention`` is the time after which a NIC with a stuck receiver stops pausing its switch, in milliseconds,
-    0 for off. ``tool`` is the program that sets trust, DSCP map and PFC; auto is that of the NIC's own driver.
-    ``applied_by`` declares who sets the NICs after a reboot: the rendered unit, something else, or a hand.
+    ``traffic_class`` is the ToS byte of all RDMA traffic: derived from the RDMA class's DSCP, a number, or unset where
+    the jobs set it themselves. ``pfc`` lists priorities only where they differ from the lossless classes.
+    ``pfc_prevention`` is the time after which a NIC with a stuck receiver stops pausing its switch, in milliseconds, 0
+    for off. ``tool`` is the program that sets trust, DSCP map and PFC; auto is that of the NIC's own driver.
+    ``applied_by`` declares who sets the NICs after a reboot: the rendered unit, another program, or a person.
     """
 
     mtu: FrameSize = DEFAULT_HOST_MTU_BYTES

@@ -84,7 +84,7 @@ _Milliseconds = Annotated[
 
 
 class WatchdogException(Model):
-    """Settings of the watchdog that differ at some ports; a key that is left out is as at all others of the switch."""
+    """Settings of the watchdog that differ at some ports; a key left out has the value of the switch's other ports."""
 
     detection: _Milliseconds = None
     """How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its unit. Left
@@ -106,7 +106,7 @@ class WatchdogException(Model):
 
 
 class WatchdogTier(WatchdogException):
-    """Settings of the watchdog on the switches of one role; a key that is left out is as on all others."""
+    """Settings of the watchdog on the switches of one role; a key left out has the value of the other switches."""
 
     poll: _Milliseconds = None
     """Polling interval of queues there, in whole milliseconds, with its unit. Left out: as on all other switches.
@@ -162,7 +162,7 @@ class WatchdogPolicy(Model):
 
 
 class PortException(Model):
-    """Settings of one port that differ from those of all ports; a key that is left out is as there."""
+    """Settings of one port that differ from those of all ports; a key left out has the value of the other ports."""
 
     mtu: FrameSize | None = None
     """Largest IP packet in bytes that the port carries, without the Ethernet header. NICs at the port send no larger

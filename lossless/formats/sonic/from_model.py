@@ -207,9 +207,9 @@ def _port_rows(rows_by_table: TableRows, device: SwitchQos, port: Port, qos: Por
 
 
 def _only_global(device: SwitchQos, qos: PortQos) -> bool:
-    """Return whether a port needs no PORT_QOS_MAP row: its DSCP map is the global one, or it has none like its switch.
+    """Return whether a port needs no PORT_QOS_MAP row: the switch's global DSCP map, if any, is its only QoS map.
 
-    It has no other map, no PFC and no watchdog mask.
+    Such a port has no PFC and no watchdog mask either.
     """
     others = qos.tc_to_queue, qos.tc_to_pg, qos.pfc_to_queue, qos.pfc_to_pg
     return qos.dscp_to_tc is device.global_dscp_map and not any(

@@ -141,7 +141,7 @@ class Difference(NamedTuple):
 
 
 def differences(declared: Switch, read: Switch, without: Mapping[str, str]) -> Iterator[Difference]:
-    """Yield the declared QoS settings of placed ports that the read switch has otherwise, but those in ``without``."""
+    """Yield the declared QoS settings of placed ports that differ in the read switch, without those in ``without``."""
     ports = {port.name: port for port in read.ports}
     for port in declared.ports:
         if not port.placed or port.qos is None:

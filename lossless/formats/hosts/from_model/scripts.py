@@ -15,9 +15,9 @@ The tools set trust, DSCP map, PFC and ETS on a host:
 * ``niccli`` takes one priority for PFC, TCs by their traffic, and applications one by one
   (bnxt_setupcc.sh 236.1.155.0).
 
-NVIDIA's NIC configuration operator gets a NicConfigurationTemplate for each kind of NIC, with settings that match
-those of the switches. It handles it as follows (Mellanox/nic-configuration-operator README.md @0082142 and
-pkg/configuration/configvalidation.go @01eed1d):
+NVIDIA's NIC configuration operator gets a NicConfigurationTemplate for each kind of NIC, with settings that match those
+of the switches. The operator handles such a template as follows (Mellanox/nic-configuration-operator README.md @0082142
+and pkg/configuration/configvalidation.go @01eed1d):
 
 * ``roceOptimized`` alone writes CNP_DSCP 4, CNP_802P_PRIO 6, a ToS byte of 0 and congestion control on all priorities.
   The fabric needs other values, so all of them are set: ``tos``, and the rest in ``rawNvConfig``, which overrides
@@ -34,7 +34,7 @@ without quotes or ``export``, the only syntax that their readers support:
 
 * NCCL reads ``/etc/nccl.conf``. A line that begins with ``#`` is a comment, blanks belong to names and values, and a
   variable that a job has set itself wins (NVIDIA/nccl src/misc/param.cc @081eafa).
-* Containers do not see that file; ``docker run --env-file`` and systemd's ``EnvironmentFile=`` read the other one.
+* Containers do not see that file; ``docker run --env-file`` and systemd's ``EnvironmentFile=`` read ``jobs.env``.
 
 Machines on a fabric that a cloud provider operates get the environment of their jobs, and nothing else.
 """

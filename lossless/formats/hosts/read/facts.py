@@ -69,8 +69,8 @@ class Section(NamedTuple):
 class HostFact(NamedTuple):
     """One fact in a file: the part of the host, the setting (a key of a host's settings), its value, and its place.
 
-    A fact of ``rank`` 1 holds only without a fact of rank 0 for the same setting: firmware is weaker than the running
-    value, a sign weaker than an explicit value.
+    A fact of ``rank`` 1 holds only without a fact of rank 0 for the same setting: a setting of the firmware is weaker
+    than the running value, an indirect sign weaker than an explicit value.
     """
 
     scope: str
@@ -120,7 +120,7 @@ _LOOKED_INTO = 65536
 class Facts(NamedTuple):
     """The facts of one host in one file: document, host, facts, and the problems of parts that cannot be read.
 
-    ``is_job``: they are of a job in a cluster, whose name other files may have for another job. ``notes`` are values
+    ``is_job``: the facts are of a job in a cluster; files of other jobs may have the same name. ``notes`` name values
     that are not read, since another place sets them.
     """
 
@@ -143,7 +143,7 @@ class Facts(NamedTuple):
         return bool(scopes) and len({command for command, _ in scopes}) == len(scopes)
 
     def names_object(self, fact: HostFact) -> bool:
-        """Return whether the output or the command of a fact, or the file's name, names the object it is of."""
+        """Return whether the output or the command of a fact, or the file's name, names the fact's object."""
         title = str(fact.path[0])
         return bool(fact.scope) and (title in _FORM_NAMES or title.startswith("cat "))
 
@@ -254,7 +254,7 @@ def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[
 
 
 def _outputs(kind: str, lines: tuple[SectionLine, ...], scope: str) -> Iterator[Section]:
-    """Yield the outputs in a text without titles; ``kind`` is the form of a text of which no line tells one."""
+    """Yield the outputs in a text without titles; ``kind`` is their form where no line shows it."""
     starts, form = [(0, kind)], ""
     seen: set[str] = set()
     for number, line in enumerate(lines):
@@ -274,7 +274,7 @@ def _outputs(kind: str, lines: tuple[SectionLine, ...], scope: str) -> Iterator[
 
 
 def _first_line(form: str, lines: tuple[SectionLine, ...], number: int, after: int) -> int:
-    """Return the line at which an output begins that is known by a later line: that of its adapter's name."""
+    """Return the first line of an output: for ``Get-NetAdapterQos`` that of the adapter's name, else ``number``."""
     if form != "Get-NetAdapterQos":
         return number
     above = range(number, max(after, number - _ADAPTER_LINES), -1)

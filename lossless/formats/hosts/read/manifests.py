@@ -11,7 +11,7 @@ variables are those of ``envFrom`` (a ConfigMap in the same file), ``env``, and 
 also of ``mpirun -x``; of one variable the last in this order holds (Kubernetes, Container v1 core: ``env`` takes
 precedence over ``envFrom``). A value that another place has is noted, not read.
 
-Documents about hosts are recognized with as little code as a search through a repository needs.
+Whether a document is about hosts is recognized by a few keys, which is fast for a search through a repository.
 """
 
 from __future__ import annotations
@@ -185,7 +185,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
 
 
 def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
-    """Yield the DCQCN parameter or mask in a firmware setting of the first port, for both ports; none for others."""
+    """Yield the DCQCN parameter or priority mask in a firmware setting of port 1, which counts for both ports."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not (value.isascii() and value.isdecimal()):

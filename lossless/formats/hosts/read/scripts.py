@@ -33,7 +33,7 @@ _WRITTEN = re.compile(r"echo\s++[\"']?([\w=. -]{1,40}?)[\"']?\s*+>\s*+(/sys/\S++
 
 
 def is_script(text: str) -> bool:
-    """Return whether a text is a shell script that sets up RDMA of a host or a job, and none that is rendered."""
+    """Return whether a text is a shell script that sets up RDMA of a host or a job, other than a rendered one."""
     return bool(_SHELL.match(text) and _SETS.search(text)) and _OWN not in text
 
 

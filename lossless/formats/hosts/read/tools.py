@@ -176,7 +176,7 @@ def _port(scope: str, port: int) -> str:
 
 
 def lldpctl(section: Section) -> Iterator[HostFact]:
-    """Yield the switch and port that interfaces receive by LLDP, for those that receive both."""
+    """Yield the neighbor of each interface by LLDP: switch and port, where the output has both."""
     fields_by_interface: dict[str, dict[str, tuple[str, SectionLine]]] = {}
     for line in section.lines:
         if match := _LLDP.match(line.text):

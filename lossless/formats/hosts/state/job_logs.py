@@ -284,7 +284,7 @@ _NUMBERS = frozenset({"wc_status", "opcode", "vendor_err"})
 
 
 def _completion(section: PrintedSection, message: LogMessage, text: str, event: int) -> Iterator[StateItem]:
-    """Yield the fields of a completion with an error; its lines are joined with or without blanks, for most fields."""
+    """Yield the fields of a completion with an error; broken lines are joined so that most fields are found."""
     peer = _COMPLETION.search(text)
     if peer is None:
         return

@@ -1,7 +1,8 @@
 """Reads ``mlnx_qos -i IF`` as readings: the reader of host facts parses it, this one names the values.
 
 An output that is cut before its PFC configuration leaves PFC of every priority unknown, which is not off. Scripts of
-vendors print it indented, below ``show configuration for device eth0 / mlx5_0``, and the switches of ECN below it.
+vendors print it indented, below ``show configuration for device eth0 / mlx5_0``, and below it whether ECN is on for
+each priority.
 """
 
 from __future__ import annotations

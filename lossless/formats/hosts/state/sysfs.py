@@ -1,8 +1,9 @@
 """Files below /sys, one line each: ``ports/1/hw_counters/out_of_sequence=0``, full paths, or the output of ``grep``.
 
-A path that begins at the device does not name it: then the file's name does, where it is one as the kernel gives.
-Sources: Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c (data in 4-byte words, lifespan in ms);
-drivers/infiniband/core/sysfs.c @0147ebc (widths); MLNX_OFED's ecn/ folder of an interface.
+A path below the folder of a device does not name the device: then the file's name does, where it begins with a name of
+a device or interface as Linux gives them. Sources: Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c (data
+in 4-byte words, lifespan in ms); drivers/infiniband/core/sysfs.c @0147ebc (widths); MLNX_OFED's ecn/ folder of an
+interface.
 """
 
 from __future__ import annotations

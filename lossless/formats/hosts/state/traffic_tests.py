@@ -307,10 +307,10 @@ _BANDWIDTHS = ("ib_write_bw", "gpudirect_dmabuf")
 
 
 def read_launch_kit(printed: PrintedJson, _command: object, file: str) -> Iterator[StateCapture]:
-    """Yield a capture for each node from which k8s-launch-kit measured; none of another JSON document.
+    """Yield a capture for each node from which k8s-launch-kit measured bandwidth; none for other JSON.
 
-    Of each test the readings are those of perftest, with ``perftest_peer``, the other node, and ``perftest_failed``,
-    the error of one without a bandwidth. A test that was expected to fail, and did, has none.
+    The readings of a test are those of perftest, and ``perftest_peer``, the other node. A test without a bandwidth has
+    ``perftest_failed``, the error, instead. A test that failed as expected has no readings.
     """
     whole = printed.value.get("connectivity") if isinstance(printed.value, dict) else None
     tests = whole.get("PingResults") if isinstance(whole, dict) else None

@@ -404,7 +404,7 @@ def _kind(columns: Columns) -> str:
 def _cables(
     lines: Sequence[tuple[int, list[str]]], columns: Columns, file: str, most: int | None = None
 ) -> CableFile:
-    """Return the cables of a sheet and the problems of its lines; a line with more than ``most`` cells is one."""
+    """Return the cables of a sheet and the problems of its lines; more than ``most`` cells are a problem."""
     problems: list[Problem] = []
     cables = []
     for number, cells in lines:

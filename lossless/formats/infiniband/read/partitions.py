@@ -104,7 +104,7 @@ class _PartitionReader:
             start = end if last else stop + 1
 
     def _statement(self, start: int, end: int) -> bool:
-        """Read a partition's definition with its members, or more members; return whether the line can be read on."""
+        """Read a partition's definition with its members, or more members; return whether the definition is valid."""
         if not self.name:
             colon = self.text.find(":", start, end)
             if colon < 0:

@@ -69,7 +69,7 @@ def _rated_links(value: object) -> tuple[int, str]:
 
 
 def _meant(rate: str) -> str:
-    """Return a hint for messages: the names of a rate in b/s or as ``NDR400``, else the one meant, or all names."""
+    """Return a hint for messages: the names of a rate that is written as ``400G`` or ``NDR400``, else valid names."""
     in_gbps = re.fullmatch(r"[A-Z]DR([0-9]{2,4})", rate)
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)

@@ -374,7 +374,7 @@ class LosslessBuffers:
     def _require_kind(self, located: LocatedBuffers) -> None:
         """Raise InputError for a threshold that :func:`other_kind` refuses, as rule SWS013 reports it on devices.
 
-        Also for any buffers of a class where the system of the switch computes them.
+        Where the system of the switch computes buffers, any declared buffers of a class are refused too.
         """
         if self._pool is None:
             why = f"cannot be set on {self._kind.profile.name}: its system computes buffers; leave it out"

@@ -271,7 +271,7 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
 
 
 def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> tuple[Wred | None, Origin]:
-    """Return the WRED profile of a class on the ports of a place, None where ECN is off, and the origin of either.
+    """Return the WRED profile of a class on the ports of a place, None where ECN is off, and the origin of that choice.
 
     All colors have the class's curve unless they have their own: RDMA packets are green unless a device on the path
     recolors them.

@@ -254,7 +254,7 @@ def _written(origin: Origin, key: str, value: object) -> Origin:
 
 
 def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
-    """Return the priority of every DSCP; a NIC left at its default of DSCP / 8 adds others to the paused priorities."""
+    """Return the priority of every DSCP: that of its class, which may differ from the default of NICs, DSCP / 8."""
     classes = loaded.intent.classes.values()
     named = {dscp: cls.priority for cls in classes for dscp in cls.dscps}
     rest = next(cls.priority for cls in classes if cls.rest)

@@ -213,7 +213,7 @@ class PortUse(NamedTuple):
     """The use of one switch port by a link: speed, tier of the link, real cable length, and the port name if declared.
 
     ``remapped``: tunnels between dual ToRs pass here. ``lag`` names its LAG. ``kept`` are the ports to keep free before
-    it, as counts and speeds in b/s.
+    this one is assigned, as counts and speeds in b/s.
     """
 
     speed_bps: int

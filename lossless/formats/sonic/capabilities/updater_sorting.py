@@ -433,7 +433,7 @@ def _shapes(table: str) -> tuple[RowSchema, ...]:
 
 
 def _removable(table: str, row: Any) -> int:
-    """Return how many fields of a row SONiC's YANG models let go one by one, each time the first that they do."""
+    """Return how many fields of a row can be removed one by one, while the row stays valid by SONiC's YANG models."""
     shapes = _shapes(table)
     if not shapes or not isinstance(row, dict):
         return 0

@@ -96,7 +96,8 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
 def _add_made(theirs: dict[str, Rows], ours: dict[str, Rows], switch: Switch) -> None:
     """Add to the deployed rows the BUFFER_PG rows and buffer profiles that buffermgrd generates.
 
-    A group that it generates of the rendered rows too, of a priority with PFC and without a row, is no difference.
+    No row is added for a group of a PFC priority without a rendered row: buffermgrd generates that group from the
+    rendered configuration too.
     """
     groups = {
         f"{port.name}|{group.number}": group.buffer.name
@@ -127,8 +128,8 @@ def _cells(table: str, theirs: Rows, ours: Rows) -> Iterator[Cell]:
 class _ObjectNames:
     """Names of the device for rendered QoS maps, schedulers, WRED and buffer profiles.
 
-    A name stands for rendered rows of equal values alone. So a place has no difference exactly where the row that the
-    device binds there has the values of the one that is rendered for it.
+    All rendered rows that get the same name have equal values. So two rows at one place count as equal where the
+    deployed row has the values of the rendered one.
     """
 
     def __init__(self, theirs: Mapping[str, Rows], ours: Mapping[str, Rows]) -> None:

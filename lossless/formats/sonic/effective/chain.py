@@ -306,7 +306,7 @@ def _cause(
 
 
 def _pauses_elsewhere(state: Programmed, dscp_map: str, traffic_class: int) -> bool:
-    """Return whether any port with this DSCP map has PFC on a traffic class: then the port without is the wrong one."""
+    """Return whether any port with this DSCP map has PFC on a traffic class; ports without it then lack PFC."""
     ports = state.ports.values()
     return any(
         traffic_class in port.pfc and port.maps.get("dscp_to_tc_map", state.global_map) == dscp_map

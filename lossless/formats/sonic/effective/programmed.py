@@ -509,7 +509,7 @@ class _Daemons:
         return numbers if numbers.stop <= (GROUPS if group else self.platform.queues) else Fate("refused")
 
     def _key(self, table: str, key: str) -> tuple[list[str], str]:
-        """Return ports and numbers of a key; no numbers if its parts are too many or few, no ports of another card."""
+        """Return ports and numbers of a key: no numbers for a malformed key, no ports for that of another card."""
         if self.card is not None and table != "BUFFER_PG":
             parts = tokens(key, "|")
             if len(parts) != 4:
@@ -785,9 +785,8 @@ def _has_brackets_removed(tables: Tables, database_version: str | None) -> bool:
 def _headroom(switch: Switch, hwsku: str | None) -> tuple[HeadroomRow, ...] | None:
     """Return the headroom rows of a switch, None if they are unknown.
 
-    If the file does not identify one of several products, these are the rows that all have, provided that these are all
-    rows of each, or that the caller names the lossless DSCPs: classes that are lossless by the file alone are not
-    measured by the worst product.
+    Where several products have the HWSKU and the file does not identify one, these are the rows that all of them share.
+    They are unknown if a product has further rows, unless the caller names the lossless DSCPs.
     """
     if switch.hwsku is not None:
         return switch.hwsku.headroom if switch.hwsku.headroom_source else None

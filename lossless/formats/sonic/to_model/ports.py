@@ -238,9 +238,9 @@ class PortRows(NamedTuple):
     def rewritten(self) -> tuple[int, ...]:
         """The priority groups whose rows buffermgrd overrides with the profile that it makes for speed and cable.
 
-        It writes a row of exactly the numbers that are side by side in ``pfc_enable``, of ports that have a row of
-        their own there, in place of one of that key and beside others; of these the last in the order of keys counts.
-        Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask.
+        buffermgrd writes a row for each range of consecutive numbers in ``pfc_enable``, if the row of PORT_QOS_MAP is
+        of one port. It replaces a configured row of the same key. Of several rows with a number, the last in the order
+        of keys counts. Source: sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b, doSpeedUpdateTask.
         """
         if self.qos is None or self.unmade or "," in self.qos.key:
             return ()
@@ -361,7 +361,7 @@ def _own_card(tables: Tables) -> Card:
 
 
 def _only_card(tables: Tables) -> Card:
-    """Return the card that all queue rows of a fragment name, as it does not name its own; if not one, no names."""
+    """Return the card that all queue rows of a fragment name; without names if they name several cards or none."""
     keys = {
         tuple(key.split("|")[:2])
         for table in _VOQ_KEYED
@@ -488,7 +488,7 @@ class QosReader:
 
 
 class _Contents:
-    """Numbers for the contents of rows, in any order of their fields: equal numbers, equal rows."""
+    """Numbers for the contents of rows: rows with the same fields, in any order, have the same number."""
 
     def __init__(self) -> None:
         self._numbers: dict[tuple[tuple[str, str], ...], int] = {}

@@ -71,7 +71,7 @@ class _AcceptedRows:
 
 
 def _only(table: TableSchema, context: RowContext) -> RowSchema | None:
-    """Return the schema of rows without a fixed name on this device, None if not one, or if it depends on the key."""
+    """Return the one schema of rows without a fixed name on this device; None without, or if it depends on the key."""
     shapes = [shape for shape in table.lists if _applies(shape, context)]
     return shapes[0] if len(shapes) == 1 and not shapes[0].keyed else None
 

@@ -1,8 +1,8 @@
 """A switch of the model to the structured configuration of AVD (``eos_cli_config_gen`` of pyavd 6.4.0).
 
 The map of DSCPs is written in full, since EOS has defaults for missing entries: DSCP 0-7 goes to traffic class 1 there.
-Ports that are configured identically share a QoS profile. The queues are those of unicast: switches of Broadcom's
-Trident and Tomahawk, the only ones with profiles under EOS, have them apart from multicast.
+Ports that are configured identically share a QoS profile. The queues are those of unicast: switches with Broadcom's
+Trident and Tomahawk, for which hardware profiles know EOS, have separate queues for multicast.
 """
 
 from __future__ import annotations
@@ -138,9 +138,10 @@ def _pfc(qos: PortQos, usual: Watchdog | None, switch: Switch) -> dict[str, Any]
 
 
 def _own_watchdog(own: Watchdog, usual: Watchdog | None, switch: Switch) -> dict[str, Any]:
-    """Return the action and the timers of a port that differ from those of the switch, which all others have.
+    """Return the watchdog's action and timers of a port, as far as they differ from those of the switch.
 
-    The line of a port's timers has all three: one that it leaves out is not the switch's. It alone has ``forced``.
+    The line of a port's timers states all of them, since a timer that it leaves out does not have the switch's value.
+    Only this line can have ``forced``.
     """
     forced = own.recovery == "fixed"
     if usual is None or (own.settings == usual.settings and not forced):

@@ -463,7 +463,8 @@ def _paused_by_link(config: EosConfig) -> Iterator[RefusedSetting]:
 def _rewrites(config: EosConfig) -> Iterator[RefusedSetting]:
     """Yield maps that write DSCPs while rewriting is off, as it is without its line.
 
-    Most are attempts at classification: a map of DSCPs has the words the other way round.
+    Such a line may be meant to classify packets: the map from DSCPs to traffic classes has the same words in another
+    order.
     """
     if ("rewrites",) in config.switch or not config.complete:
         return

@@ -1,10 +1,10 @@
 """A switch of the model to the tree of NVUE, for Cumulus Linux 5.15 and later (``state enabled``), and to its commands.
 
 If every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and has all settings of the intent: maps,
-shares, curves and cable lengths. Otherwise PFC profiles and two traffic pools, lossless and lossy, are set directly, 50
-% of the memory each, as ``qos roce`` divides it (CumulusNetworks/docs
+shares, curves and cable lengths. Otherwise PFC profiles and the pools are set directly: the lossless and the lossy pool
+have 50 % of the memory each, as with ``qos roce`` (CumulusNetworks/docs
 content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323). The settings of most ports are in
-``default-global``, but without ``qos roce`` no PFC that some ports lack.
+``default-global``; a PFC profile that differs between ports has another name, unless ``qos roce`` is used.
 
 The commands are ``nv set``, with lists and ranges where NVUE takes them.
 """
@@ -107,7 +107,7 @@ def tree(switch: Switch) -> Tree:
 
 
 def _stated(data: Tree) -> Tree:
-    """Return a tree without empty subtrees; an entry of a list has none by nature, and stays."""
+    """Return a tree without empty subtrees, except those under a number, such as a switch priority in a list."""
     kept = {
         key: _stated(value) if isinstance(value, dict) and value else value for key, value in data.items()
     }

@@ -224,7 +224,7 @@ def _unbound(config: NxosConfig) -> Iterator[UnboundObject]:
 
 
 def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origin]]:
-    """Yield the ports, not shut down, with PFC on if no class is no-drop, with the first such line; none for a part."""
+    """Yield each port that is not shut down and has PFC on while no class is no-drop, and the first such line."""
     if reader.no_drop or config.is_part:
         return
     first: Origin | None = None

@@ -3,12 +3,13 @@
 A qos-group has the number of its queue. Shares are ``bandwidth remaining percent``; queues without a class get none of
 it, so that the shares of the others are those that are declared.
 
-The watchdog looks at an interval, and its times are multiples of it: a queue is shut after the shutdown multiplier, of
-a port its interface multiplier (Cisco, Nexus 9000 NX-OS QoS Configuration Guide 10.5(x), "Configuring Priority Flow
-Control"; the product for shutting: CiscoDevNet/terraform-provider-intersight docs/FabricPfcWatchDog.md @fe27280, of
-fabric interconnects). No source read here states the product for restoring: the auto-restore multiplier is taken the
-same way. Ranges: YangModels/yang @5f917c8 vendor/cisco/nx/10.3-10/Cisco-NX-OS-device.yang,
-platform_PriorFlowCtrlWd-group; it takes an auto-restore multiplier of 0 too, whose meaning no source states.
+The watchdog polls at an interval, and its times are multiples of it: a queue is shut down after the number of intervals
+in the shutdown multiplier, or in the interface multiplier of its port (Cisco, Nexus 9000 NX-OS QoS Configuration Guide
+10.5(x), "Configuring Priority Flow Control"; the product for shutting: CiscoDevNet/terraform-provider-intersight
+docs/FabricPfcWatchDog.md @fe27280, of fabric interconnects). No source read here states the product for restoring: the
+auto-restore multiplier is taken the same way. Ranges: YangModels/yang @5f917c8
+vendor/cisco/nx/10.3-10/Cisco-NX-OS-device.yang, platform_PriorFlowCtrlWd-group; it takes an auto-restore multiplier of
+0 too, whose meaning no source states.
 
 The document of the object model has the policies of a switch, for RESTCONF and NX-API. The modes of PFC and of its
 watchdog are numbers in the model of 9.3(2), of which Cisco's NX-API REST guide explains 0, and no source documents the

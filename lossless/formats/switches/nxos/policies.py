@@ -415,10 +415,10 @@ class _PortRefusals:
 def _gathered(
     lines: Mapping[str, NxosSetting], *, apart: bool = True
 ) -> Iterator[tuple[str, Origin, tuple[str, ...]]]:
-    """Yield ports in words, their line and their names: ports of one value as one, those of a port profile apart.
+    """Yield groups of ports with one value, as text, with a line and their names; a port profile is its own group.
 
-    The setting of a profile is reported once for all its ports. With ``apart`` False, the profile's line is the one to
-    show.
+    The setting of a profile is reported once for all its ports. With ``apart`` False ports are grouped by value alone,
+    and the line of a profile is shown where one of them has its value from it.
     """
     profiles = {s.origin for s in lines.values() if str(s.origin.path[:1]).startswith("('port-profile ")}
     same = grouped(

@@ -584,7 +584,7 @@ class NamespaceReader:
     def _learn_lossless(self, ports: Iterable[str], limits: ScrapeLimits) -> None:
         """Add the priorities with PFC or a watchdog in CONFIG_DB, their queues and groups, to those known before.
 
-        One that was lossless stays: what a wrong configuration takes away must not fall silent.
+        A priority that was lossless stays among them, so that its metrics do not end with a wrong configuration.
         """
         if self._everything or "CONFIG_DB" not in self._readers or not self.up["CONFIG_DB"]:
             return
@@ -711,7 +711,7 @@ def _number(fields: Iterable[Sequence[int]], source: Source, values: Sequence[by
 
 
 def number_of(stored: bytes | None, words: Sequence[tuple[str, int]] = ()) -> float | None:
-    """Return the number in a field (0 to 2**64 - 1), or with ``words`` that which they have for it; None for others."""
+    """Return the number in a field (0 to 2**64 - 1), or the one that ``words`` has for its text; None for others."""
     if stored is None:
         return None
     text = stored.decode(errors="replace")

@@ -381,7 +381,8 @@ class AlertTimes(NamedTuple):
     def retries(self) -> int:
         """Seconds for which a NIC's retransmissions must continue until the death of a peer no longer explains them.
 
-        Twice the patience and a window: as long as an absence (``settles``) at least, and an hour at most (ours).
+        Twice the patience and a window: at least as long as an absence (``settles``), at most an hour. No source states
+        these bounds.
         """
         return min(max(self.settles, 2 * self.patience + self.rate), 3600)
 

@@ -456,7 +456,7 @@ def _bundle(
 def _named_host(
     loaded: LoadedSubnet, name: str, choice: HostChoice, known: dict[str, None], problems: list[Problem]
 ) -> Iterator[SubnetWire]:
-    """Yield the links of a host listed by name, to its switches in turn; none where a switch is unknown, a problem."""
+    """Yield the links of a host listed by name, to its switches in turn; an unknown switch adds a problem instead."""
     count, rate = choice.links
     path = ("topology", "hosts", name)
     missing = [switch for switch in choice.at if switch not in known]

@@ -341,7 +341,8 @@ def read_modes(text: str, file: str) -> CommandDocument:
 class _ModeStack:
     """The modes that are open, the innermost last; the first is that of the switch.
 
-    ``at_top``: the prompt is that of no mode. People copy one prompt to all lines, so it decides between modes alone.
+    ``at_top``: the prompt before a command is that of no mode. Such a prompt closes no mode, as people copy one prompt
+    to all lines: it only assigns a command that the switch itself takes to the switch.
     """
 
     def __init__(self) -> None:

@@ -116,9 +116,10 @@ def _on_lossy(
 def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
     """Return the alert on a host that pauses its switch a tenth of the time, while the switch sends pauses too.
 
-    Both are in the same priority. Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go
-    no further harms itself only. It needs a switch that counts paused time (PFC history): counts of frames have no
-    lengths. A host whose PCIe slot is slower than its ports is slow by design, and fires it under load.
+    Both are in the same priority. Neither alone is a fault: a switch may pause in any large incast, and pauses of a
+    host that go no further harm the traffic to this host alone. The alert needs a switch that counts paused time (PFC
+    history): counts of pause frames do not show how long a pause lasts. A host whose PCIe slot is slower than its ports
+    is slow by design, and fires it under load.
     """
     of = context.of
     paused_by_host = of("lossless:pfc_received_pause:ratio", 'leads_to="host"')
@@ -383,7 +384,7 @@ def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
 def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
     """Return the alert on an InfiniBand link that went down three times in an hour.
 
-    Once is a host that restarts, and twice one that restarts again: the counter counts those too.
+    The counter also counts restarts of a host, so one or two in an hour are no fault.
     """
     window = duration(HOUR_S)
     step = 4 * every.sample / HOUR_S

@@ -145,7 +145,7 @@ def _out_of_sequence(context: AlertContext) -> Alert:
     """Return the alert on packets out of sequence for five minutes, while hosts of the fabric receive NAKs.
 
     A link that fails moves flows once, which reorders once. Where the packets of a flow are spread over paths, they
-    always arrive out of order, and NICs that support it send no NAK: so it needs the second sign.
+    arrive out of order by design, and NICs that support this send no NAK: so the alert needs the second sign.
     """
     naks = context.of(FOREIGN["node_infiniband_packet_sequence_errors_total"].name)
     alert = _grows(

@@ -364,8 +364,8 @@ def status_changes(of: FabricSeries, window: str) -> str:
 def _link_flaps(context: AlertContext, port: IntendedPort) -> Alert:
     """Return the alert on a port of the intent that went down three times in an hour.
 
-    Once is a peer that restarts, and twice one that restarts again. Releases that do not count changes of the status
-    show those that last for a scrape.
+    One or two may be restarts of the peer. On releases that do not count changes of the status, the scrapes show only
+    changes that last until one.
     """
     of = context.of
     identity, labels = _labels(context, port)
