@@ -1,9 +1,9 @@
 r"""Makes text from files and arguments harmless for a terminal, the log of a CI job, Markdown and XML.
 
 It is applied in two places. Code that composes a text passes each name through :func:`visible` (or plain data through
-:func:`spelled_out`), so that a line break in a name starts no line. The streams of the command line pass all
-output through :func:`gated`, which escapes commands to a terminal or a CI runner; colors of our own stay, and in the
-form ``github`` lines that begin with ``::``.
+:func:`spelled_out`), so that a line break in a name starts no line. The streams of the command line pass all output
+through :func:`gated`, which escapes commands to a terminal or a CI runner; the colors of reports stay, and in the form
+``github`` lines that begin with ``::``.
 
 Only harmful characters are escaped (``\x1b``, ``\u202e``): control characters, format characters such as those
 that turn the direction of text, line separators, lone surrogates, blanks other than the space, private-use and

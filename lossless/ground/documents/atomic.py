@@ -35,7 +35,7 @@ class _Staged(NamedTuple):
 
 
 class _Move(NamedTuple):
-    """A staged file that is moved into its place, and the content that it replaces: None for nothing or if not kept."""
+    """A staged file that is moved into its place, and the replaced content: None if there is none or it is not kept."""
 
     file: _Staged
     before: bytes | None
@@ -139,9 +139,9 @@ def _stage(path: str, content: bytes, folder: Folder, place: str) -> _Staged:
 
 
 def _content(file: _Staged) -> bytes | None:
-    """Return the content that a staged file will replace; None for nothing, if it is too large or cannot be read.
+    """Return the content that a staged file will replace; None without any, if it is too large or cannot be read.
 
-    It is kept in memory: a second name for the file would stay where the process is killed.
+    The content is kept in memory: a second name for the file would be left behind if the process is killed.
     """
     if file.replaced is None or file.replaced.st_size > FILE_BYTES:
         return None

@@ -31,7 +31,8 @@ class Replacement(NamedTuple):
 def changed(data: dict[Any, Any], changes: Iterable[ValueChange]) -> dict[Any, Any] | None:
     """Return a copy of plain data with changes made, None where one of them does not apply.
 
-    A value that YAML aliases share is one of its own at each place of the copy, so a change at one is none at others.
+    A value that YAML aliases share is one of its own at each place of the copy, so a change at one place leaves the
+    others as they are.
     """
     new_data: dict[Any, Any] = _copied(data)
     return new_data if all(_apply(new_data, change) for change in changes) else None

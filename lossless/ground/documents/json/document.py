@@ -216,8 +216,8 @@ class JsonLocator:
     def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
         """Return the places of top-level keys that occur only once in the whole text, without walking to them.
 
-        There are none in a text with escapes, or without ``unique``: only where no escape hides a quote is a text that
-        occurs once between quotes the key in the data.
+        The result is empty without ``unique``, and for a text with a backslash: an escaped quote could make a part of a
+        string look like a key.
         """
         text, hits = self._text, dict[Any, ValuePlace]()
         known = self._unique if self._unique is not None and "\\" not in text else {}

@@ -1,4 +1,4 @@
-"""YAML with positions: events of ruamel.yaml, with its C parser where installed, and a composer of our own.
+"""YAML with positions: events of ruamel.yaml, with its C parser where installed, and a composer of its own.
 
 Events become plain data and positions in one pass. Events, not ruamel's node tree, leave the control of nesting to
 this code: ruamel's composer recurses in C and crashes the process at some ten thousand levels. Events are also
