@@ -368,7 +368,7 @@ def drawn(
 
 
 def _intents(views: Iterable[DocumentView]) -> Iterator[Document]:
-    """Yield the intents among documents; those that another process read, or that are read as captures, once more."""
+    """Yield the intents among documents; a YAML file whose data are not in this process is read again."""
     from lossless.formats.inputs.intents import is_intent
     from lossless.ground.basics.errors import InputError
     from lossless.ground.documents import load

@@ -151,7 +151,7 @@ def _candidates(
 
 
 def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _Before:
-    """Return the report on a revision with the documents of ``files``; others ``asked`` or with errors are unread."""
+    """Return the report on a revision with the documents of ``files``, and the names of files that were not read."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
     return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))
 

@@ -141,7 +141,7 @@ class Commands(click.Group):
 
 
 class _HelpFormatter(click.HelpFormatter):
-    """Help that is not wrapped at a hyphen: an option in two pieces cannot be read, nor copied."""
+    """Help that is not wrapped at a hyphen: an option in two pieces is hard to read and to copy."""
 
     def write_text(self, text: str) -> None:
         """Write a paragraph."""

@@ -194,7 +194,7 @@ class MetricsServer(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """Answer a request in its thread, which then counts no more."""
+        """Answer a request in its thread, and then make room for another request."""
         try:
             super().process_request_thread(request, client_address)
         finally:
