@@ -104,7 +104,7 @@ def _watchdog(field: str) -> Callable[[Place], Any]:
 
 
 def _forced(at: Place) -> bool:
-    """Return whether pauses do not hold restoration up; False without a watchdog, and where its rule is unknown."""
+    """Return whether a queue is restored although pauses go on; False without a watchdog or with an unknown rule."""
     return bool(_watchdog("recovery")(at) == "fixed")
 
 

@@ -165,7 +165,7 @@ def _last(low: str, chosen: Mapping[str, str]) -> str:
 
 
 def other_names(known: Collection[str], named: Iterable[str]) -> dict[str, str]:
-    """Return the device of each name that differs by case or domain; no device that names of two domains match."""
+    """Return the device of each name that differs by case or domain; none if names of two domains match the device."""
     names = DeviceNames(known)
     meant = {name: device for name in {*named}.difference(known) if (device := names.find(name)) is not None}
     doubtful = {device for device, *_ in claimed_twice(meant | {device: device for device in meant.values()})}

@@ -1,4 +1,4 @@
-"""Indexes over a fabric, built once, over which rules iterate instead of 65,536 hosts."""
+"""Indexes over a fabric, built once: rules iterate over groups of identical devices and ports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Profiles of InfiniBand hardware; our own are read with the standard library alone.
+"""Profiles of InfiniBand hardware; the shipped ones are read with the standard library alone.
 
 Switches have files of their own, ``infiniband/switches/NAME.toml``. An adapter is a network adapter whose profile lists
 rates of InfiniBand; one without known Ethernet facts has a file of its own, ``infiniband/hcas/NAME.toml``. A
@@ -44,7 +44,7 @@ class InfinibandSwitchProfile(NamedTuple):
 
 
 class HcaProfile(NamedTuple):
-    """One adapter; ``rates`` are the names of the rates of one port, slowest first, ``ports`` the most of one card."""
+    """One adapter; ``rates`` are the names of rates of a port, slowest first, ``ports`` is the most ports of a card."""
 
     name: str
     product: str

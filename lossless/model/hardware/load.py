@@ -1,9 +1,9 @@
-"""Finds and reads profiles, our own and those in folders of the user's, and builds them from their files.
+"""Finds and reads hardware profiles, the shipped ones and those in the user's folders, and builds them.
 
-A user's folder has the layout of ours, ``switches/NAME.toml`` and ``nics/NAME.toml``; a profile there adds to
-ours or replaces the one of the same name, and the first folder named wins. Our own files are checked by the
-tests and read from one compiled file, a user's are checked when they are read. A profile is built once in a process.
-Large tables stay text until they are used.
+A user's folder has the layout of the shipped one, ``switches/NAME.toml`` and ``nics/NAME.toml``; a profile there adds
+to the shipped ones or replaces the one of the same name, and the first folder named wins. Shipped files are checked by
+the tests and read from one compiled file, a user's are checked when they are read. A profile is built once in a
+process. Large tables stay text until they are used.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[S
 
 
 def _mentions(name: str, path: str | None, hwsku: str) -> bool:
-    """Return whether a profile may have a HWSKU: a user's file without its name is not parsed."""
+    """Return whether a profile may have a HWSKU; a user's file is only searched for the HWSKU's name in quotes."""
     if path is None:
         return any(entry["name"] == hwsku for entry in _own()["switches"][name]["hwsku"])
     # The quotes keep a name from being found in a longer one.
@@ -168,7 +168,7 @@ def _mentions(name: str, path: str | None, hwsku: str) -> bool:
 
 @cache
 def _own() -> dict[str, dict[str, Any]]:
-    """Return our own profiles in the form of their TOML files: JSON is read many times as fast (ADR 7)."""
+    """Return the shipped profiles in the form of their TOML files, from JSON, which is read faster (ADR 7)."""
     import json
 
     own: dict[str, dict[str, Any]] = json.loads(_read(os.path.join(data_dir("profiles"), COMPILED)))
@@ -205,7 +205,7 @@ def profiles_in(folder: Folder, kind: str) -> dict[str, str]:
 
 
 def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
-    """Return the user's file of a switch or adapter profile, None where it is ours.
+    """Return the user's file of a switch or adapter profile, None for a shipped profile.
 
     Raises:
         ProfileError: no such profile, or a user's one is a link that leads outside of its folder.

@@ -130,9 +130,9 @@ def routes_adaptively(asic: Asic, speed_bps: int) -> bool:
 
 
 def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:
-    """Return whether a template has a lossless pool, and buffer for the headroom of the HWSKU's rows: theirs or shared.
+    """Return whether a template has a lossless pool, and headroom: reserved by the HWSKU's rows, or in a shared pool.
 
-    Some HWSKUs are made for lossy fabrics: their rows reserve only xon, and no pool provides the rest.
+    The rows of a HWSKU for lossy fabrics may reserve only xon, while no pool provides the rest.
     """
     if defaults.pool(INGRESS_LOSSLESS_POOL) is None:
         return False
@@ -235,13 +235,13 @@ class Asic(NamedTuple):
     """A switch chip: the inputs of headroom formulas, and the parts of its buffer.
 
     ``formula`` is the headroom calculation SONiC has for it, None where it has none (headroom then comes from rows
-    alone). Delays in bytes are those that arrive meanwhile, as in SONiC's ASIC_TABLE (there in KiB). ``tile`` is
-    whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC renders
+    alone). A delay in bytes is the number of bytes that arrive during it, as in SONiC's ASIC_TABLE (there in KiB).
+    ``tile`` is whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC renders
     PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only). ``buffer_bytes`` is the whole
     packet buffer. ``buffer_parts`` is the number of equal parts it is divided into; a packet is stored in one of them,
     depending on its ports, and each has its own occupancy. ``voq``: packets wait in virtual output queues at ingress,
-    which pools and thresholds here do not model. Sources are empty where ``source`` has the fact, or where
-    there is none.
+    which pools and thresholds here do not model. Sources are empty where ``source`` has the fact, or where there is
+    none.
     """
 
     name: str
@@ -322,8 +322,8 @@ class Hwsku:
     def row_covering(self, speed_bps: int | None, cable_m: int) -> HeadroomRow | None:
         """Return the row of the shortest length that is not below ``cable_m`` at that speed, or None.
 
-        A real length without a row gets the next longer row, never a shorter one: headroom for a shorter
-        cable drops lossless packets.
+        A real length without a row gets the next longer row, never a shorter one: headroom for a shorter cable may be
+        too small, so that lossless packets are dropped.
         """
         fitting = (r for r in self.headroom if r.speed_bps == speed_bps and r.cable_m >= cable_m)
         return min(fitting, key=lambda r: r.cable_m, default=None)

@@ -102,7 +102,7 @@ class QosPolicy(NamedTuple):
 class Rate(NamedTuple):
     """A rate: its name, bits per second one way, lanes and their speed, and the code of ``rate=`` in partitions.conf.
 
-    ``generation`` is the name of its lane speed (``NDR`` of ``NDR200``): both ends of a link have the same lanes.
+    ``generation`` is the name of its lane speed: ``NDR`` of ``NDR200``.
     """
 
     name: str

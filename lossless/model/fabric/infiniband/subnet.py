@@ -422,9 +422,9 @@ class Option(NamedTuple):
     ``default`` is the text that ``opensm -c`` writes, None where no such file was available. ``legal`` is the range
     that opensm accepts, without the range ``gap``: it replaces other values by ``replaced``. ``choices`` is the same
     for words. ``wire`` is the range of the field on the wire, which opensm does not check, ``safe`` the range that does
-    a subnet no harm. ``restart``: SIGHUP does not apply a new value. ``given`` is the form in which an opensm that is
-    run here gets it: not at all where that is empty, for the reason ``withheld``, or because no list of the table has
-    the key.
+    a subnet no harm. ``restart``: SIGHUP does not apply a new value. ``given`` is the form in which an opensm that this
+    program runs gets the option. It is empty for an option that this opensm does not get: for the reason ``withheld``,
+    or because no list of the table has the key.
     """
 
     key: str
@@ -451,7 +451,7 @@ class Option(NamedTuple):
 
 
 class OptionValue(NamedTuple):
-    """The value of an option as opensm interprets its text, None where it keeps the earlier or has none; the loss."""
+    """An option's value as opensm interprets its text, and the loss; None: it keeps an earlier value, or has none."""
 
     value: int | bool | str | None
     loss: Loss = ""
