@@ -103,7 +103,7 @@ class TypingNames(dict[str, Any]):
         """Return what a name stands for, an imported one by the names of its own module.
 
         Raises:
-            KeyError: the module has it without a type checker too, or not at all.
+            KeyError: the module does not define the name for type checkers alone.
         """
         import __future__
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lossless.output.report.simulation.data import PfcLoadData, ReasonData, RunData
 
     class DemandData(TypedDict):
-        """The bytes that a GPU sends, the mean of all; ``busiest_bytes``: over the fabric by the busiest, or to it."""
+        """The mean bytes that a GPU sends; ``busiest_bytes``: the most sent or received over the fabric by one GPU."""
 
         inside_bytes: int
         fabric_bytes: int

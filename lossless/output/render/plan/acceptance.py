@@ -92,7 +92,7 @@ def _pause_times(plan: AcceptancePlan) -> dict[str, int]:
 
 
 def _expected(plan: AcceptancePlan) -> Iterator[str]:
-    """Yield the figures that lines have to reach, each kind of pair once."""
+    """Yield the figures that the lines of the test have to reach, once for each kind of pair."""
     kinds = grouped(
         ((pair.expected_gbps, pair.mark_gbps), pair) for pair in plan.pairs if pair.mark_gbps is not None
     )

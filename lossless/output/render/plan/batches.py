@@ -78,8 +78,9 @@ def batch_line(number: str, batch: PlannedBatch) -> str:
 def batch_files(number: str, batch: PlannedBatch) -> Iterator[tuple[str, str]]:
     """Yield the names and texts of the files of a batch.
 
-    All batches but patches and written rows have their rows alone. Those of a reload ``run.sh`` puts into the running
-    configuration at that moment, so that rows that the updater refuses reach no running service.
+    Every batch has a file of its rows. A patch has a file of its operations too, and written rows have files to write
+    and to undo them. ``run.sh`` puts the rows of a reload into the running configuration when it reloads, so that rows
+    that the updater refuses reach no running service.
     """
     yield f"{number}-rows.json", _json({"before": batch.before, "after": batch.after, "by_field": [*SHARED]})
     if batch.how == "patch":

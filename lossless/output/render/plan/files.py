@@ -176,7 +176,7 @@ def _place_back(after: PlanStep, step: PlanStep, steps: int) -> StepPlace:
 
 
 def _run(step: PlanStep) -> PlanStep:
-    """Return a step without switches that are only changed by hand or by a session, which no playbook does."""
+    """Return a step without switches that change by hand or by a session alone: no playbook changes these."""
     others = ("by hand", "session")
     return step._replace(
         switches=tuple(

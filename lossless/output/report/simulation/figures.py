@@ -154,7 +154,7 @@ def _canvas(
 
 
 def _moments(recording: Recording) -> Iterator[str]:
-    """Yield the time of each first event, with the letter that marks it; or that no frame was dropped."""
+    """Yield the time of each first event, with the letter that marks it, and ``no drop`` where no frame was dropped."""
     for moment in recording.moments:
         if moment.at_us is not None:
             at = parts.time_unit(moment.at_us).text(moment.at_us)

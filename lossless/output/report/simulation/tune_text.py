@@ -422,7 +422,7 @@ def _delay(tuned: Tuned) -> str:
 
 
 def _reasons(chosen: Choice, style: TextStyle) -> Iterator[str]:
-    """Yield why each parameter has its value, once for all ports of one reason; then what leaves published ranges."""
+    """Yield why each parameter has its value, once for all ports of one reason; then values out of published ranges."""
     ports: dict[tuple[str, str], list[str]] = {}
     for each in chosen.reasons:
         where = f"{each.kind.role} {format_rate(round(each.kind.rate_bps))}"

@@ -377,7 +377,10 @@ def _text(line: LinkLine) -> str:
 def _placed(
     of_tier: Sequence[LinkLine], lines: Sequence[LinkLine], taken: Sequence[Area]
 ) -> list[LinkLabel | None]:
-    """Return the label of each line of a tier, None without a place; a missing count ends it, as do too many lines."""
+    """Return the label of each line of a tier; None for a line without a place, and for all lines of too many.
+
+    After a line whose link count has no place the others have None too: boxes then give the counts of the tier.
+    """
     if len(of_tier) > _MOST_LABELS or _is_mesh(of_tier, lines):
         return [None] * len(of_tier)
     labels: list[LinkLabel | None] = []

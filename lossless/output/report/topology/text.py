@@ -2,7 +2,7 @@
 
 Numbers are switches and hosts by product, ports used and free, links by tier. Capacity is by tier, across the
 bisection, and for each GPU. Changes from the current intent are devices renamed, added and removed, and cables moved;
-keys of their data once shipped stay. Of a subnet there is also what a real opensm says of it.
+keys of their data once shipped stay. The result of opensm for a subnet is text as well.
 """
 
 from __future__ import annotations
