@@ -191,7 +191,7 @@ NO_RECEIVERS = "telemetry/alertmanager/alertmanager.yml: its receivers tell nobo
 
 
 def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the telemetry files of a fabric's SONiC switches and of its hosts; none without any.
+    """Yield the telemetry files of a fabric's SONiC switches and hosts; none where it has neither.
 
     Raises:
         RenderError: grafana-foundation-sdk is not installed.

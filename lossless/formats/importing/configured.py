@@ -290,7 +290,7 @@ class SplitPorts:
         return port if port.speed_bps else port._replace(speed_bps=self._speed_of.get(port.name))
 
     def stated(self) -> dict[str, str]:
-        """Return the breakouts to declare, as ``4 x 100G``, by cage, unless the HWSKU or its speed implies them."""
+        """Return the breakouts to declare, as ``4 x 100G``, by cage: those that HWSKU and port speed do not imply."""
         cages = {cage.name: cage for cage in self._profile.cages}
         return {
             name: f"{split.count} x {format_rate(split.speed_bps)}"

@@ -220,7 +220,7 @@ def _guids(file: SubnetFile | None, documents: list[Document]) -> tuple[int, ...
 def _sharp(
     texts: Mapping[str, ManagerSetting], file: SubnetFile | None, documents: list[Document]
 ) -> Sharp | None:
-    """Return whether opensm enables SHARP, and the settings of sharp_am.cfg; None where neither is there."""
+    """Return whether opensm enables SHARP, and the settings of sharp_am.cfg; None where both are absent."""
     enabled = texts.get("sharp_enabled")
     settings: Sequence[ManagerSetting] = ()
     if file is not None:

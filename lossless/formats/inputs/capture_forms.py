@@ -49,7 +49,7 @@ _NAMELESS = "another output of {} that names no interface: write ==> and the com
 
 
 def declared_by(source: str) -> Any:
-    """Return the module ``forms`` of a source: FORMS, the most particular first; COMMANDS where texts have sections."""
+    """Return the module ``forms`` of a source; its FORMS have the most specific first, its COMMANDS begin sections."""
     return import_module(f"lossless.formats.{PACKAGES[source]}.forms")
 
 

@@ -307,7 +307,7 @@ def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator
 def not_text(document: Document, data: Any, path: Path = ()) -> Iterator[Problem]:
     """Yield a problem for each key of a document that is not text, such as ``5:``, except right under ``by_speed``.
 
-    What is below such a key is not searched.
+    The values below such a key are not searched.
     """
     items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
     for key, value in items:

@@ -63,7 +63,7 @@ def _storms() -> Iterator[Yaml]:
 
 
 def _inhibitions(alerts: Iterable[Alert]) -> Iterator[Yaml]:
-    """Yield the inhibitions of alerts by those that explain them."""
+    """Yield the inhibitions of alerts by the alerts that explain them."""
     explained: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
     for alert in alerts:
         for cause in alert.follows:

@@ -177,7 +177,7 @@ _PROGRAM = "/usr/bin/prometheus-node-exporter"
 
 
 def node_exporter_files(fabric: Fabric) -> dict[str, str]:
-    """Return node_exporter's systemd drop-in for a fabric's hosts, by path below the telemetry folder; none without."""
+    """Return node_exporter's systemd drop-in for a fabric's hosts, by path below the telemetry folder, if any."""
     if not fabric.hosts:
         return {}
     return {PATH: _drop_in(flags(fabric))}

@@ -67,7 +67,7 @@ _TEMPLATE = "hosts/kubernetes/nic-configuration.yaml.j2"
 
 
 def kubernetes_files(fabric: Fabric) -> tuple[HostFile, ...]:
-    """Return the NicConfigurationTemplates of a fabric, one for each type of NVIDIA NIC; none without its policy.
+    """Return the NicConfigurationTemplates of a fabric, one for each type of NVIDIA NIC; none without a policy.
 
     Raises:
         RenderError: the ToS byte of RDMA, or the DSCP or priority of CNPs, is unknown.

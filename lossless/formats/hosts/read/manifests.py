@@ -222,7 +222,7 @@ class _Container(NamedTuple):
 
 
 class _Setting(NamedTuple):
-    """A variable of a job with its value, None where another place has it, and the path where it is set."""
+    """A variable of a job with its value, None where the value refers to another source, and its path."""
 
     name: str
     value: str | None
@@ -443,7 +443,7 @@ def _of_words(words: object, path: Path) -> Iterator[_Setting]:
 
 
 def _written(value: object) -> str | None:
-    """Return the value of a variable as text; None where another place has it."""
+    """Return the value of a variable as text; None where it refers to another source."""
     if value is None or isinstance(value, dict | list):
         return None
     text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -476,7 +476,7 @@ def _named(found: Iterable[_Container]) -> Iterator[tuple[str, _Container]]:
 
 
 def _facts_of(whole: Document, name: str, container: _Container) -> Facts:
-    """Return the facts of a job; values that another place has become notes, unreadable ones problems."""
+    """Return the facts of a job; notes name values that are set elsewhere, problems unreadable values."""
     last = {setting.name: setting for setting in container.settings}
     facts: list[HostFact] = []
     problems: list[Problem] = []

@@ -40,7 +40,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield the numbers and words of each card, LIF, port and queue pair, without lists of them."""
+    """Yield the numbers and words of each card, LIF, port and queue pair."""
     data = json_of(section, pairs=JsonPairs)
     if isinstance(data, Problem):
         yield data

@@ -416,7 +416,8 @@ def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
 def _seen(interfaces: Any, at: Path) -> Iterator[tuple[Path, str, Any]]:
     """Yield the path of each interface in the JSON of lldpctl, its name, and the data received there.
 
-    One interface is an object, several are a list of objects. Each has its name for a key; in json0 it has a name.
+    One interface is an object, several are a list of objects. In ``json`` the key of an interface is its name, in
+    ``json0`` it has a field with its name.
     """
     groups = interfaces if isinstance(interfaces, list) else [interfaces]
     for index, group in enumerate(groups):

@@ -67,7 +67,7 @@ class CableFiles(NamedTuple):
 
 
 def read_files(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
-    """Return the content of files about cabling; ``known`` are devices that LLDP files may belong to, beside theirs."""
+    """Return the content of files about cabling; LLDP may be of ``known`` devices, or those in the files."""
     cable_files: list[CableFile] = []
     problems: list[Problem] = []
     heard: dict[str, tuple[LldpNeighbor, ...]] = {}

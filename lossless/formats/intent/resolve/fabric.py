@@ -74,7 +74,7 @@ def resolve(loaded: LoadedIntent, profile_dirs: Sequence[str | PathLike[str]] = 
     A fabric that is unsafe, or has too few ports for its links, is built nevertheless, for rules to report.
 
     Raises:
-        InputError: a part of the intent that names nothing there is, contradicts another part, or is not supported by
+        InputError: a part of the intent that names an unknown object, contradicts another part, or is not supported by
             the hardware; located in the intent.
     """
     return resolve_wired(loaded, profile_dirs).fabric

@@ -59,7 +59,7 @@ class FieldDifference(NamedTuple):
 
 
 class RowDifference(NamedTuple):
-    """One row of CONFIG_DB that differs, with the fields that differ; a row on one side only lists all its fields."""
+    """One row of CONFIG_DB that differs, with the fields that differ; all its fields if only one side has the row."""
 
     table: str
     key: str

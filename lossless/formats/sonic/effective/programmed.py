@@ -100,7 +100,7 @@ class Platform(Record):
 
     ``name`` is the ASIC's vendor as SONiC calls it, ``headroom`` gives the rows of the HWSKU's
     ``pg_profile_lookup.ini``, None if they are unknown, ``queues`` is the number of queues of a port; the upper half
-    are the multicast halves of the lower, and share their scheduler. ``plain_references``: brackets around names are
+    are multicast queues, and share the schedulers of the lower half. ``plain_references``: brackets around names are
     removed before (db_migrator).
     """
 

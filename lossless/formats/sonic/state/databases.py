@@ -287,7 +287,7 @@ def _named(data: dict[Any, Any], path: Path, namespace: str | None) -> Iterator[
 
 
 def _rows(data: dict[Any, Any], path: Path) -> Iterator[RowPlace]:
-    """Yield the rows of a dump, or of a file of tables; none if it has none."""
+    """Yield the rows of a redis dump, or of a file of tables; none for other data."""
     if any(_database(str(key)) for key in data):
         for key, value in data.items():
             if is_wrapped(value):

@@ -64,7 +64,7 @@ _OF_A_HOST = "DEV"
 
 
 class _Reader:
-    """Reads the blocks of ``show`` outputs, and keeps the command, namespace, title and clear for the tables after."""
+    """Reads the blocks of ``show`` outputs; keeps command, namespace, title and last clear for later tables."""
 
     def __init__(self, command: SwitchCommand) -> None:
         self._start(command)

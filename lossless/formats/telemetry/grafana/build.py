@@ -115,7 +115,7 @@ def dashboards(fabric: str, boards: Sequence[Board]) -> dict[str, str]:
 
 
 def _trimmed(made: Any) -> Any:
-    """Remove keys of the SDK that current Grafana no longer supports (a test compares), and hide constants."""
+    """Remove keys of the SDK that current Grafana no longer supports, and hide variables that are constants."""
     from grafana_foundation_sdk.models.dashboard import VariableHide
 
     for variable in made.templating.list_val:
@@ -312,7 +312,7 @@ providers:
 
 
 def boards_of(fabric: Fabric) -> tuple[Board, ...]:
-    """Return the dashboards of a fabric: that of hosts alone without switches, none without hosts either."""
+    """Return the dashboards of a fabric: without switches only that of its hosts, and none without hosts."""
     hosts = (host_board(fabric),) if fabric.hosts else ()
     if not fabric.switches:
         return hosts

@@ -374,7 +374,7 @@ class AlertTimes(NamedTuple):
 
     @property
     def sustained(self) -> int:
-        """Seconds for which a counter's rate must stay above 0 to be no burst: two windows without a common sample."""
+        """Seconds for which a rate above 0 shows steady growth, not one burst: two windows without a common sample."""
         return 2 * self.rate
 
     @property

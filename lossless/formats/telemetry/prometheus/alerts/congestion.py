@@ -215,7 +215,7 @@ def _no_marks_anywhere(context: AlertContext, bench: PortBench, kmax_bytes: int)
     """Return the alert on a fabric with queues above Kmax in which no switch counts a mark, and no host receives one.
 
     The counters of all hosts are the proof: switches that count no marks look like those that make none. It waits as
-    long as that on a single queue.
+    long as the alert on a single queue.
     """
     of, window = context.of, duration(context.every.peaks)
     metric = FOREIGN["node_infiniband_np_ecn_marked_roce_packets_received_total"].name

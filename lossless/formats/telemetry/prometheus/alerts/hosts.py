@@ -225,10 +225,10 @@ def _cnp_ignored(context: AlertContext) -> Alert:
 
 
 def _on_other_priority(context: AlertContext) -> Alert:
-    """Return the alert on a NIC of mlx5 that sends RDMA, and nothing at all on a lossless priority.
+    """Return the alert on a NIC of mlx5 that sends RDMA, and no packet on a lossless priority.
 
-    Packets on other priorities alone are no sign: a host without RDMA has no others. A host whose RDMA belongs
-    in a lossy class alone fires it.
+    That all packets have other priorities is no sign of this fault: it is so on any host without RDMA. A host whose
+    RDMA belongs in a lossy class alone fires the alert.
     """
     window = duration(context.every.event)
     sent = context.of(f"node_{ethtool_metric(RDMA_SENT)}", *_devices(context.hosts.interfaces))
