@@ -260,7 +260,7 @@ def pins(path: str | PathLike[str], against: str | PathLike[str], options: Optio
     """Return the names and ports to state in the intent at ``path``, so that devices and cables of ``against`` stay.
 
     Raises:
-        InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.
+        InputError: as :func:`moves`; or the intent lists devices and links, with their names and ports.
     """
     from lossless.analysis.topology.recabling import Pins, pins_for, recabling_plan
 

@@ -35,12 +35,13 @@ class Options(NamedTuple):
     folders of hardware profiles that add to the shipped ones. ``simulate``: lint also runs traffic.
 
     ``select`` and ``ignore`` choose rules by code, name or family. ``configured``: settings of ``lossless.toml`` or
-    ``pyproject.toml`` above a file apply to it; None, the default, means so in each function whose command reads them:
-    those that check files (``lint``, ``fix``, ``baseline``, ``verify``, ``Watch``) and those that read files of devices
-    (``load_fabrics``, ``trace``, ``simulate``, ``sweep``, ``headroom_of_ports``, ``plan``, ``diff``, ``diff_fabric``).
-    Others, such as ``render``, read an intent alone and are not configured. ``configuration`` names one file that
-    applies to all instead. ``baseline`` replaces the configured file of known findings; empty means no baseline.
-    ``today``, as 2026-12-31, ends suppressions whose date has passed; without it none ends.
+    ``pyproject.toml`` above a file apply to it; None, the default, means that they apply in the functions whose
+    commands read such files: those that check files (``lint``, ``fix``, ``baseline``, ``verify``, ``Watch``) and those
+    that read files of devices (``load_fabrics``, ``trace``, ``simulate``, ``sweep``, ``headroom_of_ports``, ``plan``,
+    ``diff``, ``diff_fabric``). Others, such as ``render``, read an intent alone and are not configured.
+    ``configuration`` names one file that applies to all instead. ``baseline`` replaces the configured file of known
+    findings; empty means no baseline. ``today``, as 2026-12-31, ends suppressions whose date has passed; without it
+    none ends.
 
     ``exclude`` replaces the configured patterns of files and folders that are not searched; ``extend_exclude`` adds
     patterns; both are relative to the current folder. ``force_exclude``: patterns also apply to paths named on the
@@ -80,7 +81,7 @@ def lint(paths: Sequence[str | PathLike[str]], options: Options = DEFAULT_OPTION
 
 
 def as_configured(options: Options) -> Options:
-    """Return the options of a function that is configured unless the call states otherwise."""
+    """Return the options for a function to which settings in files apply unless ``configured`` is False."""
     return options._replace(configured=True) if options.configured is None else options
 
 

@@ -216,7 +216,7 @@ def require_apart_from(paths: Sequence[str], named: Iterable[str], options: Opti
 
 
 def write_pages(outputs: Sequence[tuple[str, str]], page: Callable[[], str]) -> None:
-    """Write a page of HTML to the files of ``--output``, all or none; it is made where there is one alone.
+    """Write a page of HTML to the files of ``--output``, all or none; the page is made only if there is such a file.
 
     Raises:
         RenderError: a file cannot be written.

@@ -105,7 +105,7 @@ class GatedStream:
 
     @property
     def buffer(self) -> _Bytes:
-        """The same stream for bytes: click writes completions so."""
+        """The same stream for bytes, to which click writes completions."""
         return _Bytes(self)
 
     def isatty(self) -> bool:

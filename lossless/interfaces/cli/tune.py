@@ -128,7 +128,7 @@ class _Watch:
         self._started_s = 0.0
 
     def measured(self, settings: int | None, workers: int) -> None:
-        """Start the clock for None; after the first setting print the time to expect for ``settings`` at most.
+        """With None start the clock; after the first setting print the expected time for up to ``settings`` settings.
 
         With ``quiet`` nothing is printed.
         """
