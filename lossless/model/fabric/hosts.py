@@ -110,7 +110,7 @@ Timeouts have five bits, retries three, service levels four (InfiniBand specific
 class Departure(NamedTuple):
     """The library that a variable takes off RDMA, and how severe that is.
 
-    That of UCX is information: jobs of NCCL that MPI starts exchange a few messages by it.
+    For UCX the severity is info: jobs of NCCL that MPI starts may exchange only a few messages by UCX.
     """
 
     library: str

@@ -56,7 +56,7 @@ def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], 
 
 
 def weights_of(text: str | None) -> tuple[Weight, ...] | None:
-    """Return the entries of a VL arbitration table, ``0:64,1:32``; None without one, or where one is no number pair."""
+    """Return the entries of a VL arbitration table, ``0:64,1:32``; None without a table or with an invalid entry."""
     if text is None:
         return None
     pairs = [tuple(map(number, entry.split(":"))) for entry in text.split(",")]
