@@ -426,7 +426,7 @@ def _then(play: Mapping[str, Any]) -> dict[str, Any]:
 def _order_play(
     plan: Plan, step: PlanStep, place: StepPlace, earlier: Earlier, names: GroupNames
 ) -> Iterator[dict[str, Any]]:
-    """Yield the play that requires earlier steps, of each device the last that changes it; none without such a step."""
+    """Yield the play that requires earlier steps to be complete: for each device the last one that changes it."""
     before = [
         {"group": name, "how": how, "step": folder.folder, "folder": root}
         for each, folder in reversed(earlier)
