@@ -236,7 +236,7 @@ class TunedIntent:
         self._questions = tuple(self._asked())
 
     def problem(self) -> TuneProblem:
-        """Return the tuning problem: headroom that is too short is raised first, and pools shrink by it.
+        """Return the tuning problem: headroom that is too short is raised first, which shrinks the pools.
 
         Raises:
             ScenarioError: no workload of the class can be run.

@@ -244,7 +244,7 @@ def _is_here(place: HopReference, finding: Finding, stage: StageName) -> bool:
 
 
 def _of_file(place: HopReference, finding: Finding, named: Sequence[str]) -> bool:
-    """Return whether a finding is of the hop's file, or of the same intent, or on a link and so names both of its ends.
+    """Return whether a finding is of the hop's file, or of the same intent, or about a link: it then names both ends.
 
     Two files can have one hostname.
     """

@@ -166,7 +166,7 @@ def _lookup(index_map: IndexMap, index: int) -> TraceLookup:
 
 
 def _look(index_map: IndexMap | None, traffic_class: int | None) -> TraceLookup:
-    """Return the lookup of a traffic class in a map: without a map it leads to itself; unknown for an unknown class."""
+    """Return the lookup of a traffic class in a map: without a map its own number; unknown for an unknown class."""
     if index_map is None:
         return TraceLookup(None, "no map", traffic_class, None)
     if traffic_class is None:
