@@ -80,7 +80,7 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a message for each table of ``_READ`` that is no mapping, and for each of their rows that is none."""
+    """Yield a message for each table of ``_READ``, and each row of these tables, that is no mapping."""
     for table in _READ:
         rows = data.get(table, {})
         if not isinstance(rows, dict):
@@ -212,8 +212,8 @@ TELEMETRY = "telemetry"
 class Deployment(NamedTuple):
     """The way to apply a rendered file on its device: its target path, the commands there, and the effect on traffic.
 
-    ``hitless``: no port and no service goes down, and lossless traffic is not harmed; None if unknown.
-    ``why`` is the reason for it. ``ports_stay_up``: no port goes down; None: so if ``hitless``, else unknown.
+    ``hitless``: no port and no service goes down, and lossless traffic is not harmed; None if unknown. ``why`` is the
+    reason for it. ``ports_stay_up``: no port goes down; None: no port does if ``hitless``, else it is unknown.
     """
 
     target: str

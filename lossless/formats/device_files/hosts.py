@@ -104,7 +104,7 @@ def files_of_host(name: str, qos: HostQos) -> Iterator[PlannedFile]:
 def same_files(one: HostQos, other: HostQos) -> bool:
     """Return whether two settings of hosts of an intent give the same files; False if either cannot be rendered.
 
-    Settings that were read on a host are no input of files.
+    Settings that were read on a host do not matter: files are not made from them.
     """
     if "deployed" in (one.provenance, other.provenance):
         return False

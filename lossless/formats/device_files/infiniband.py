@@ -98,7 +98,7 @@ def _options(subnet: Subnet, target: str) -> Deployment:
 
 
 def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the text of the files that opensm reads, by name, as the host of the master gets them.
+    """Return the text of the files that opensm reads, by name, as the host of the master subnet manager gets them.
 
     Keys come from ``environment``; without it the file has none.
     """

@@ -161,7 +161,7 @@ def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
 
 
 def _tied(owners: dict[str, str]) -> dict[str, str]:
-    """Return the interfaces of RDMA devices and PCI addresses; one without any gets the sole interface, if any."""
+    """Return the interfaces of RDMA devices and PCI addresses; one without any gets the only interface."""
     devices = {name for name, owner in owners.items() if name == owner and _is_device(name)}
     interfaces = {owner for owner in owners.values() if owner not in devices}
     if len(interfaces) == 1:

@@ -319,7 +319,7 @@ def cell_of(device: ImportDevice, port: Port) -> PortsOfSpeed:
 
 
 def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list[tuple[PortsOfSpeed, Port]]:
-    """Return the ports in use of a known speed, whose values are counted, each after its device and speed.
+    """Return the ports in use of a known speed, whose values are counted, each with its device and speed.
 
     Those in ``lesser`` count only where no other port of their tier has their speed.
     """

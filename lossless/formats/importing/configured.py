@@ -493,8 +493,8 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
     """Return the PFC watchdog that most ports with PFC have, and notes on choices.
 
-    It is None where most have none, or where no switch has a detection time. A tier most of whose ports have another
-    one, or most of whose switches poll at another interval, is declared with that.
+    It is None where most have none, or where no switch has a detection time. A tier in which most ports have another
+    watchdog, or most switches another poll interval, is declared with its own.
     """
     rows: list[Times | None] = []
     tiers: list[Tier] = []
@@ -569,7 +569,7 @@ def _recovery_notes(watchdog: DraftWatchdog, dogs: Sequence[Watchdog]) -> Iterat
 
 
 def differing_watchdog(qos: PortQos, usual: DraftWatchdog | None, *, sonic: bool) -> tuple[str, ...] | None:
-    """Return the settings of a port's watchdog that differ from the declared one; empty for a port without one.
+    """Return the settings of a port's watchdog that differ from the declared one; empty for a port without it.
 
     None where no setting is known to differ.
     """

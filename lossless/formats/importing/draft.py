@@ -420,7 +420,7 @@ TIERS = ("hosts", "uplinks", "spine_uplinks")
 
 
 class PfcTiers(NamedTuple):
-    """The tiers of links with PFC, and the ports of the others; None, and no ports, where all tiers or none have it."""
+    """The tiers of links with PFC, and the ports of the others; None and no ports if all tiers or no tier has PFC."""
 
     pausing: tuple[str, ...] | None
     silent: frozenset[CableEnd]
@@ -429,7 +429,7 @@ class PfcTiers(NamedTuple):
 def find_tiers(
     devices: Sequence[ImportDevice], tier_of: Mapping[str, Tier], links: Sequence[ImportLink]
 ) -> PfcTiers:
-    """Return the tiers of links in which most ports have PFC, None for all or none; ``tier_of``: of every switch."""
+    """Return the tiers of links in which most ports have PFC, None for all or none; ``tier_of`` is by switch."""
     ports = _ports_by_tier(devices, tier_of, links)
     pausing = tuple(tier for tier in TIERS if tier in ports and _pause(ports[tier]))
     if not pausing or len(pausing) == len(ports):
@@ -484,7 +484,7 @@ def _dissent(those: int, votes: int) -> str:
 
 
 def _trims(devices: Sequence[ImportDevice], number: int) -> bool:
-    """Return whether the profiles of most queues of a number trim packets."""
+    """Return whether the profiles of most queues with one number trim packets."""
     queues = (port.qos.queues[number] for device in devices for port in device.used.values() if port.qos)
     winner, _ = most(queue.buffer is not None and queue.buffer.trims for queue in queues if queue is not None)
     return winner is True

@@ -429,7 +429,7 @@ def _pfc(draft: Draft) -> Iterator[str]:
 
 
 def _watchdog_words(watchdog: DraftWatchdog) -> dict[str, str]:
-    """Return the settings of a watchdog as an intent has them; a queue that is never restored as for an exception."""
+    """Return the settings of a watchdog as the exception of an intent states them: ``never`` for no restoration."""
     restoration_ms = watchdog.restoration_ms
     return {
         "poll": f"{watchdog.poll_ms}ms",

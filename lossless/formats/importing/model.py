@@ -272,7 +272,7 @@ class DraftClass(NamedTuple):
 
 
 class DraftWatchdog(NamedTuple):
-    """The PFC watchdog that most ports have, in milliseconds; ``tiers``: that of tiers whose ports have another."""
+    """The PFC watchdog that most ports have, in milliseconds; ``tiers`` has those of tiers that differ."""
 
     poll_ms: int
     detection_ms: int

@@ -425,7 +425,7 @@ def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[TorusSeed | None]
 
 
 def _most_ports(subnet: Subnet) -> int:
-    """Return the most cables between two switches, or host ports of one with its port 0; 0 if links are unknown."""
+    """Return the largest group of ports of a switch: cables to one other switch, or host ports and port 0."""
     if isinstance(subnet.links, Unknown):
         return 0
     hosts = Counter(link.a for link in subnet.links if link.to_hca)

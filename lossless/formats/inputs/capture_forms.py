@@ -92,7 +92,7 @@ def _marked(capture: StateCapture, printed: PrintedJson) -> StateCapture:
 
 
 def _sections(text: str, file: str, source: str) -> Iterator[StateCapture]:
-    """Yield captures of the sections of known forms, if one begins near the start; a host's with its time if any."""
+    """Yield captures of the sections of known forms, if one begins near the start; a host's have the time, if any."""
     package = declared_by(source)
     forms = _in(package.FORMS, "section")
     if not forms:

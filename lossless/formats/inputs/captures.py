@@ -168,7 +168,7 @@ def _read_text(text: str, file: str) -> _ReadFile | None:
 
 
 def _of_namespace(captures: Sequence[StateCapture], file: str) -> tuple[StateCapture, ...]:
-    """Return captures whose readings without a namespace have that in the name of their file or its folder, if any."""
+    """Return captures in which readings without a namespace get the one that the name of the file or folder has."""
     namespace = namespace_by_name(file)
     if namespace is None:
         return tuple(captures)

@@ -154,7 +154,7 @@ def read(
     load: Callable[[str], Document] = load_configuration,
     text_of: Callable[[str], str] | None = None,
 ) -> Inputs:
-    """Return the inputs in one file. One without any is reported if expected to have some, or broken and likely to.
+    """Return the inputs in one file. A file without any is reported if inputs are expected, or likely in a broken file.
 
     ``load`` reads JSON and YAML, ``text_of`` the text of other files; None reads them from disk.
     """

@@ -232,7 +232,7 @@ def _of_switch(text: str, file: str) -> Document | None:
 def read_bytes(raw: bytes, file: str) -> Inputs:
     """Return the documents in the bytes of a file, or the problems for which there are none.
 
-    Files that a subnet manager's file names are not read.
+    Files to which a subnet manager's file refers are not read.
     """
     try:
         if is_managers(file):

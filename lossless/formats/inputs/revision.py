@@ -222,7 +222,7 @@ class EarlierFiles:
         self._texts = texts_of(revision, {file: blobs[file] for file in needed})
 
     def read(self, candidate: Candidate) -> Inputs:
-        """Return the inputs in a file as it was, without its problems: they are no errors of today's."""
+        """Return the inputs in a file as it was, without its problems, which are no errors of the current files."""
         return read(candidate, self.load, self._text)._replace(problems=())
 
     def load(self, file: str) -> Document:

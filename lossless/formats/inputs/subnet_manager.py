@@ -49,7 +49,7 @@ def is_managers(file: str) -> bool:
 def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     """Return the documents of a subnet manager in a text; empty if the text is none of its files.
 
-    ``near``: an opensm.conf has the documents of the files beside it that it names, too.
+    With ``near`` those of an opensm.conf include the files beside it that it names.
 
     Raises:
         InputError: such a file is a link that may not be followed, or cannot be read.

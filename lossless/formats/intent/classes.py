@@ -46,7 +46,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 
 
 class CurveIntent(Model):
-    """A WRED curve that marks packets of one color: from ``min`` on, with ``probability`` at ``max``, always above."""
+    """A WRED curve that marks packets of one color: from ``min`` on, with ``probability`` at ``max``, all above it."""
 
     min: Size
     """Queue length in bytes from which packets are marked (Kmin). Has a unit. Example: `800 KiB` Example: `150 kB`"""
@@ -91,7 +91,7 @@ Colour = Annotated[CurveIntent | None, BeforeValidator(_curve_or_off), LazyJsonS
 
 
 class EcnIntent(CurveIntent):
-    """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
+    """A WRED curve that marks packets: from ``min`` on, with ``probability`` at ``max``, all above it.
 
     ``yellow`` and ``red`` are the curves of packets that a device on the path has colored so, or ``off``; left out, all
     colors have the same curve.

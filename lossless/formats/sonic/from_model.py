@@ -88,7 +88,7 @@ def _keyed(rows: Rows, own: str, device: Mapping[str, Any]) -> Rows:
 
 
 def _thresholds(rows: Rows) -> dict[str, list[tuple[str, dict[str, str]]]]:
-    """Return, by port, the queue number and the fields other than ``scheduler`` of each of its rows that has some."""
+    """Return, by port, the number and the fields other than ``scheduler`` of each queue row with such fields."""
     shared_by_port: dict[str, list[tuple[str, dict[str, str]]]] = {}
     for key, fields in rows.items():
         port, _, number = key.rpartition("|")
@@ -100,7 +100,7 @@ def _thresholds(rows: Rows) -> dict[str, list[tuple[str, dict[str, str]]]]:
 
 
 def _others(ports: Iterable[str], own: str, device: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the ports of other cards, each with a port of this card whose thresholds it gets, of its speed if any."""
+    """Yield the ports of other cards, each with a port of this card, of its speed if any, whose thresholds it gets."""
     speeds = _rows(device, "PORT")
     like: dict[str, str] = {}
     for port in ports:
@@ -389,7 +389,7 @@ def steering_rows(qos: SwitchQos) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
-    """Return the values of both tables of the dynamic buffer model by field, None where there is none."""
+    """Return the values of both tables of the dynamic buffer model by field, None for an absent value."""
     return {
         "default_dynamic_th": dynamic.default_dynamic_th,
         RATIO: dynamic.oversubscription,

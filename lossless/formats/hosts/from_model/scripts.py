@@ -161,7 +161,7 @@ def _cable_m(qos: HostQos) -> int:
 def _ecn(qos: HostQos, priorities: tuple[int, ...]) -> Mapping[str, object] | None:
     """Return the ECN section of the resource for the priority of DCQCN, else the first with PFC.
 
-    None without any, and where DCQCN runs on several.
+    None without such a priority, and where DCQCN runs on several.
     """
     if len(priorities) > 1:
         return None

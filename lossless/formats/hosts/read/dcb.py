@@ -92,7 +92,7 @@ def _classes(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFa
 def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
     """Yield the DSCP map, if no DSCP occurs twice, and the trust that follows from it.
 
-    A DSCP without an entry has the default priority, 0 without one.
+    A DSCP without an entry has the default priority, which is 0 if none is printed.
     """
     pairs = [pair for pair in data.get("dscp_prio") or () if _are_numbers(pair, 2) and 0 <= pair[0] < 64]
     defaults = data.get("default_prio")

@@ -62,7 +62,7 @@ SECRETS = frozenset({"am_key", "sa_key", "service_key"})
 
 
 def read_sharp(text: str, file: str) -> tuple[Document, tuple[ManagerSetting, ...]]:
-    """Return the document of a sharp_am.cfg, and its settings; values of secret keys are masked in data and these."""
+    """Return the document of a sharp_am.cfg, and its settings; values of secret keys are masked in both."""
     marks = Marks(file, text)
     matches = []
     for start, line in lines_of(marks.text):

@@ -364,7 +364,7 @@ def _one_or_several(value: object) -> object:
 
 
 class HostChoice(Model):
-    """One host that is named: at which switch its links are, in turn where there are several."""
+    """One host that is listed by name: its switches, to which its links go in turn."""
 
     at: Annotated[
         tuple[str, ...],

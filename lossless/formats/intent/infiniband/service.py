@@ -174,7 +174,7 @@ _VLS = (1, 2, 4, 8, 15)
 
 
 class QosLevel(Model):
-    """A level of service: packets of its SL use its VL. Without a weight the VL is not in that arbitration table."""
+    """A level of service: packets of its SL use its VL. A VL is in an arbitration table if it has a weight there."""
 
     sl: ServiceLevel
     """Service level of its packets, 0 to 15. Example: `1`"""
@@ -286,7 +286,7 @@ class PartitionChoice(Model):
 
 
 class SharpChoice(Model):
-    """Reductions in the switches: the host of the aggregation manager, the number of trees and jobs, the hosts in it.
+    """Reductions in the switches: host of the aggregation manager, number of trees and jobs, and hosts that take part.
 
     ``needs`` is the generation of SHARP that the jobs need. ``settings`` are keys of sharp_am.cfg in its own spelling.
     """

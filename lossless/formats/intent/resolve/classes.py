@@ -428,7 +428,7 @@ class SwitchHardware(NamedTuple):
 
 
 class FabricHardware(NamedTuple):
-    """The hardware of a fabric: its NIC profile, those of hosts with another by host, and of each switch by name."""
+    """The hardware of a fabric: its NIC profile, other NIC profiles by host, and the hardware of switches by name."""
 
     nic: NicProfile
     other_nics: dict[str, NicProfile]

@@ -354,7 +354,7 @@ def _rebound_late(
 
 
 def _in_bulk(table: str, running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield rows whose fields the updater changes or removes several at once, with neighbors of one key prefix.
+    """Yield rows of which the updater changes or removes several fields at once, alone or with rows of one key prefix.
 
     Rows of ports that are up are left out."""
     before, after = _rows(running, table), _rows(target, table)
@@ -415,7 +415,7 @@ def _references(configuration: Mapping[str, Any]) -> Iterator[tuple[Row, Row]]:
 
 @cache
 def _reference_fields() -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return the tables whose rows a field may name, by its table, which needs the port down, and the field."""
+    """Return the tables whose rows a field may name, by table and field; the tables need their port down."""
     return {
         (table, name): others
         for table in _tables()
@@ -472,7 +472,7 @@ class MovePhase(NamedTuple):
 
 
 def move_phases(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[MovePhase, ...]:
-    """Return the phases of a change that the updater accepts, in its order, without those of no row and no port."""
+    """Return the phases of a change that the updater accepts, in its order, without empty ones."""
     return tuple(phase for phase in _phases(running, target) if phase.rows or phase.port)
 
 

@@ -237,7 +237,7 @@ def _plain_last(fields: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
 
 
 def _index(table: str, field: str) -> str:
-    """Return the name of a field; one of a QoS map that is a number is without leading zeros."""
+    """Return the name of a field; a number in a QoS map is without leading zeros."""
     number = whole_number(field) if table in _MAPS else None
     return field if number is None else str(number)
 

@@ -85,7 +85,7 @@ def signed8(value: int) -> int:
 
 
 def tokens(text: str, mark: str) -> list[str]:
-    """Return the parts of a text as ``swss::tokenize`` does: none of an empty text, and none after a last mark."""
+    """Return the parts of a text as ``swss::tokenize`` does: none of an empty text, none after a last delimiter."""
     if mark not in text:
         return [text] if text else []
     parts = text.split(mark)

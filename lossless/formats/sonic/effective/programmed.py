@@ -305,7 +305,7 @@ class _Daemons:
                     thrower = (table, key)
 
     def _tracked(self) -> dict[str, list[Row]]:
-        """Return, by port, the BUFFER_PG and BUFFER_QUEUE rows that it waits for; of a chassis, BUFFER_PG rows alone.
+        """Return the BUFFER_PG and BUFFER_QUEUE rows that each port waits for, by port; of a chassis, BUFFER_PG alone.
 
         A queue and a group of one key count as one (``m_ready_list``).
         """
@@ -327,7 +327,7 @@ class _Daemons:
     # buffermgrd
 
     def _generate(self) -> None:
-        """Write the lossless priority groups of ports with cable and PFC; some platforms remove those of ports down."""
+        """Write the lossless priority groups of ports with cable and PFC; some platforms remove those of down ports."""
         cables: dict[str, str] = {}
         for _, fields in sorted(self.rows["CABLE_LENGTH"].items()):
             cables.update((port, text) for port, text in fields.items() if text != "None")
@@ -738,7 +738,7 @@ def lossless_ranges(text: str) -> tuple[str, ...]:
 
 
 def priority_of_group(part: str) -> int | None:
-    """Return the priority that buffermgrd makes a group of for one part of ``pfc_enable``, None where it skips it."""
+    """Return the priority of one part of ``pfc_enable`` for which buffermgrd makes a group, None if it makes none."""
     number = to_uint(part, 0, 255)
     return None if number is None else bit_of(number)
 

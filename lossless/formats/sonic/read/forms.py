@@ -149,7 +149,7 @@ def _of_file(configs: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
 
 
 def _device(index: int, configs: tuple[_PlainConfig, ...], file: str) -> str | None:
-    """Return the device name ``host:asic0`` of a section; None for the host, or if its hostname is its own alone."""
+    """Return the device name ``host:asic0`` of a section; None for the host, or with a hostname of its own."""
     section = configs[index].root.section
     if section in ("", HOST):
         return None

@@ -56,7 +56,7 @@ def read_number(text: str, most: int = INT_MAX) -> int | None:
 
 
 def bit_of(number: int) -> int:
-    """Return the bit that orchagent sets for a number in a list of priorities: it keeps eight bits, the shift five."""
+    """Return the bit that orchagent sets for a number in a list of priorities: the number's low five bits."""
     return number % 256 % 32
 
 

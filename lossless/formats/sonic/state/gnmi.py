@@ -118,7 +118,7 @@ def _named(data: dict[str, Any]) -> Said:
 
 
 def _nothing(data: dict[str, Any]) -> Said | None:
-    """Return no readings and a note for an answer of ports or queues that all have no counters; None for others."""
+    """Return a note without readings for an answer in which no port or queue has counters; None for other answers."""
     if all(
         row == {} and re.fullmatch(r"[A-Za-z]+[0-9][\w/-]*(?::[0-9]+)?", str(name))
         for name, row in data.items()

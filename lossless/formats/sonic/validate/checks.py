@@ -256,7 +256,7 @@ def _telemetry_counters(
 def _tacacs_passkey(
     parts: Sequence[str], row: Row, _: RowContext, data: Data
 ) -> Iterator[ConstraintViolation]:
-    """Yield a violation if users log in by TACACS+ and it has no passkey.
+    """Yield a violation if users log in by TACACS+ and no passkey is configured.
 
     Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-system-aaa.yang @086b03b."""
     login = row.get("login", "")

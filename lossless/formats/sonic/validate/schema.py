@@ -81,7 +81,7 @@ class ValueType:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The words that are allowed, empty where it is not a choice of words."""
+        """The allowed words of the type, empty for a type that is no choice of words."""
         return tuple(word for arm in self.arms for word in arm.words)
 
     def references(self, text: str) -> tuple[Reference, ...] | None:
@@ -187,7 +187,7 @@ _KEYED_CHECKS = frozenset({"local_port", "tacacs_passkey", "telemetry_objects", 
 
 
 class OtherReleases(NamedTuple):
-    """Other releases with another type of a field, None if they lack it; or with a table or row, without a type."""
+    """Releases that have another type of a field, None if they lack it; for a table or row those that have it."""
 
     releases: tuple[str, ...]
     type: ValueType | None

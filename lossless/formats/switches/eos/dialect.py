@@ -229,7 +229,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
 
 
 def _tunnels(document: Document) -> Iterator[Tunnel]:
-    """Yield VXLAN tunnels: the outer DSCP and ECN of packets are known if lines copy them from inside.
+    """Yield VXLAN tunnels: the outer DSCP and ECN of packets are known if lines copy the inner ones.
 
     Without them the marks come from the traffic class, by a map of the platform. Source: Arista, EOS User Manual,
     "VXLAN DSCP Mapping"; keys of eos_cli_config_gen of AVD.

@@ -264,7 +264,7 @@ class Node:
         )
 
     def origin_of(self, *words: str) -> Origin:
-        """Return the place of a path, or of as much of it as there is."""
+        """Return the place of a path, or of its longest beginning that exists."""
         node = self
         for word in words:
             node = node.below.get(word) or node

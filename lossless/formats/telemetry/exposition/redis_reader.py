@@ -647,7 +647,7 @@ def _commands(plan: ReadingPlan, databases: Iterable[str]) -> dict[str, Packets]
 
 
 def _too_much(maps: Sequence[Answer]) -> str:
-    """Return why the name maps of COUNTERS_DB have more or longer names than a switch, empty if they have not."""
+    """Return why the name maps of COUNTERS_DB are too large: too many objects, or too long names; empty if not."""
     count = sum(len(names or ()) for names in maps) // 2
     if count > OBJECTS:
         return f"{count:,} objects; the most that is read is {OBJECTS:,}"

@@ -162,7 +162,7 @@ def _placed(panels: Sequence[Panel]) -> Iterator[tuple[Panel, int]]:
 
 
 def _shares(whole: int, parts: int) -> list[int]:
-    """Return whole numbers that add up to another and differ by 1 at most, the larger first."""
+    """Return ``parts`` whole numbers whose sum is ``whole``; they differ by 1 at most, the larger ones first."""
     return [whole // parts + (part < whole % parts) for part in range(parts)]
 
 

@@ -95,7 +95,7 @@ class LosslessPriority(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """The tier, destination, rate, PFC and lossless priorities that all ports of a kind share; ``rate`` is as 400G."""
+    """Tier, destination, rate (``400G``), PFC and lossless priorities that all ports of a kind share."""
 
     tier: str
     leads_to: LeadsTo
@@ -210,7 +210,7 @@ class HeadroomPool(NamedTuple):
 
 
 class Inventory(NamedTuple):
-    """Values of devices that Prometheus rules take from an intent. ``kinds`` of ports are by name; ``hosts`` names."""
+    """The values that Prometheus rules take from an intent; ``kinds`` of ports are by name, ``hosts`` are names."""
 
     fabric: str
     switches: tuple[IntendedSwitch, ...]

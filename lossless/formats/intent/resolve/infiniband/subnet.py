@@ -211,12 +211,12 @@ def _engine(loaded: LoadedSubnet) -> str | None:
 
 
 def _layers(loaded: LoadedSubnet, qos: SubnetQos) -> int:
-    """Return how many VLs the routing engine divides its paths among, each that of the SL of its number; 0 for none."""
+    """Return how many VLs the routing engine divides its paths among; paths on VL n have SL n. 0: it uses no lanes."""
     return qos.vls or DROP if _engine(loaded) in SL_IS_LANE else 0
 
 
 def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
-    """Yield the settings of the VL arbitration tables of both kinds of ports, whose VLs torus-2QoS assigns itself."""
+    """Yield the settings of a VL arbitration table for each kind of port, with the VLs that torus-2QoS assigns."""
     levels = [(level.sl, getattr(level, table)) for level in qos.levels.values()]
     stated = [(sl, weight) for sl, weight in levels if weight is not None]
     for kind in TORUS_PORTS:

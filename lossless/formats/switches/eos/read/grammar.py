@@ -160,7 +160,7 @@ class EosConfig:
         self.unread: list[tuple[Origin, str]] = []
 
     def settings_of(self, name: str) -> Settings:
-        """Return the settings of an interface, and those that it lacks of its profile and, shared, its port channel."""
+        """Return the settings of an interface: its own, else shared ones of its port channel, else of its profile."""
         own = self.interfaces[name]
         lag = own.get(("lag",))
         channel = self.interfaces.get(f"Port-Channel{lag.value}", {}) if lag is not None else {}

@@ -59,7 +59,7 @@ _DEVICE = re.compile(r"! device: (\S+) \(")
 
 
 def enters(opening: str, following: str) -> bool:
-    """Return whether a command opens a mode that another one, indented as much, belongs to."""
+    """Return whether a command opens a mode to which a command with the same indentation belongs."""
     if _QUEUE.fullmatch(opening) or opening.startswith("mc-tx-queue "):
         return _OF_QUEUE.match(following) is not None
     if _POLICY.fullmatch(opening):

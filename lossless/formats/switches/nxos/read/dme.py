@@ -290,7 +290,7 @@ _LONGEST = 500
 
 
 class _OpenMode:
-    """A command whose mode is open; ``takes`` is the mode's grammar, if it has one; ``indented``: its lines are."""
+    """A command whose mode is open; ``takes`` is the mode's grammar, if it has one; ``indented``: so are its lines."""
 
     __slots__ = ("command", "indent", "indented", "kind", "takes")
 

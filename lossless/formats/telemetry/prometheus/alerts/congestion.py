@@ -82,10 +82,10 @@ def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
 def _on_lossy(
     context: AlertContext, bench: PortBench, lossy: int, direction: Literal["received", "sent"]
 ) -> Alert:
-    """Return the alert on pauses, for two rate windows, of a priority that is not lossless on ports of that kind.
+    """Return the alert on pauses, for two rate windows, of a priority that is not lossless on ports of one kind.
 
-    A NIC that starts may send some before PFC is set on it. A port with asymmetric PFC obeys all priorities, so pauses
-    that it receives are excluded.
+    A NIC that starts may send some pauses before PFC is set on it. A port with asymmetric PFC obeys all priorities, so
+    pauses that it receives are excluded.
     """
     obeys = ', pfc!="asymmetric"' if direction == "received" else ""
     of = context.of

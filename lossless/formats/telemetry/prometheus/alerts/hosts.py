@@ -93,7 +93,7 @@ def _grows(
     texts: tuple[str, str, str, str],
     severity: Severity = "warning",
 ) -> Alert:
-    """Return an alert on a counter of RDMA devices that grows in each window; it is quiet on growth in the past."""
+    """Return an alert on a counter of RDMA devices that grows in each window; growth in the past does not fire it."""
     metric = FOREIGN[f"node_infiniband_{name}"].name
     alert, summary, description, runbook = texts
     labels, seconds = _port(context), for_s + context.every.rate + context.every.sample
