@@ -145,7 +145,7 @@ class Running:
         self._process, self._files, self._until, self._most_bytes = process, files, until, most_bytes
 
     def ended(self) -> bool:
-        """Return whether it has ended; a program with too much output is killed, and one whose time is over.
+        """Return whether the program has ended; it is killed if it has printed too much, or its time is over.
 
         Raises:
             ProgramError: it printed too much.

@@ -208,7 +208,7 @@ def rewrite(file: str, before: str, after: str) -> None:
 
 
 def rewrite_all(texts: Mapping[str, tuple[str, str]]) -> None:
-    """Replace the texts of several files, as :func:`rewrite` does, in all of them or in none; each before and after.
+    """Replace the texts of several files, as :func:`rewrite` does, all or none; ``texts`` has each before and after.
 
     Raises:
         ChangedMeanwhileError: one no longer contains the text before.

@@ -267,7 +267,7 @@ def numpy_for(edges: int) -> ModuleType | None:
 
 
 def as_numpy(numpy: ModuleType, numbers: Sequence[int]) -> Any:
-    """Return an array of numpy, over the same memory for an array."""
+    """Return a sequence as an array of numpy; of an array with the same memory."""
     return (
         numpy.frombuffer(numbers, numpy.int32)
         if isinstance(numbers, array)
