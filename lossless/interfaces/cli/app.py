@@ -158,7 +158,7 @@ class _HelpFormatter(click.HelpFormatter):
 
 
 def _widen(_context: click.Context, _option: click.Parameter, roots: Sequence[str]) -> None:
-    """Let inputs name the paths of ``--root`` and files below them, and links lead there, before other options."""
+    """Let inputs name, and links lead to, the paths of ``--root`` and files below them, for all later options."""
     if roots:
         from lossless.ground.documents.folder import widen
 
