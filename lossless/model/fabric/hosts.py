@@ -195,8 +195,8 @@ def effect_without_reductions(name: str) -> str:
 def _all_reduce_algorithms(text: str) -> frozenset[str] | None:
     """Return the algorithms that NCCL_ALGO allows for an all-reduce; None where it has an unknown one.
 
-    It is a list, or several with ``;`` between them and the name of a function before the ``:`` of each; a list that
-    begins with ``^`` has those that are left out. That of a function counts before that of all.
+    NCCL_ALGO is a list, or several lists with ``;`` between them, each after the name of a function and ``:``. A list
+    that begins with ``^`` names excluded algorithms. The list of the function counts before a list for all functions.
     """
     lists: dict[str, frozenset[str]] = {}
     for part in text.split(";"):
