@@ -367,7 +367,7 @@ def figures_text(figures: Figures) -> str:
 def differences_text(
     differences: Sequence[ImportDifference], reasons: Mapping[str, str], style: TextStyle = PLAIN
 ) -> str:
-    """Return a table of the differences of an import by kind: fields, devices, reason; then one of each kind.
+    """Return a table of the differences of an import by kind: fields, devices, reason; then one example each.
 
     Without -v at most ROWS kinds are shown.
     """

@@ -95,7 +95,7 @@ _RUNS = ("traffic", "mean flow rate", "slowest tenth", "last flow", "worst NIC i
 
 
 def carried_text(load: Load | Calculated | MissingInput, style: TextStyle = PLAIN) -> str:
-    """Return the verdict on a permutation as text: runs or assumptions, costs of causes, shares if known."""
+    """Return the verdict on a permutation as text: the runs, or assumptions of a calculation, and costs of causes."""
     load = spelled_out(load)
     if isinstance(load, MissingInput):
         return wrapped(f"{LABELS['load']}: {NOT_COMPUTED}: {load.reason}", style)
