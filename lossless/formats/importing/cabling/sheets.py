@@ -67,7 +67,7 @@ class CableFiles(NamedTuple):
 
 
 def read_files(texts: Mapping[str, str], known: Collection[str] = ()) -> CableFiles:
-    """Return the content of files about cabling; LLDP may be of ``known`` devices, or those in the files."""
+    """Return the content of files about cabling; LLDP files may be of ``known`` devices or of those in the files."""
     cable_files: list[CableFile] = []
     problems: list[Problem] = []
     heard: dict[str, tuple[LldpNeighbor, ...]] = {}

@@ -107,8 +107,8 @@ def rate_group(intended: Inventory, every: AlertTimes) -> Group:
 def _of_storms(of: FabricSeries, intended: Inventory) -> Iterator[RecordingRule]:
     """Yield the rule for storms that go on, as far as is known; none where the intent has no PFC watchdog.
 
-    It keeps its own last value where an ASIC reports nothing from its watchdog: silence is not the end of a storm. The
-    series of a switch that the intent no longer has ends.
+    It keeps its own last value where an ASIC reports nothing from its watchdog: silence is not the end of a storm. For
+    a switch that the intent no longer has, the series ends.
     """
     if intended.watched:
         storm = of.sonic("pfc_watchdog_storm")

@@ -384,7 +384,7 @@ def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
 def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
     """Return the alert on an InfiniBand link that went down three times in an hour.
 
-    The counter also counts restarts of a host, so one or two in an hour are no fault.
+    The counter also counts restarts of a host, so one or two in an hour may be no fault.
     """
     window = duration(HOUR_S)
     step = 4 * every.sample / HOUR_S
