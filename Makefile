@@ -23,7 +23,7 @@
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn again
 # make fuzz    commands on changed files, from each of SEEDS, INPUTS of them or for SECONDS seconds; what breaks one, or a law, becomes an input of the tests
 # make release  build the packages of this commit twice and compare them; SBOM, section of the changelog and checksums beside them
-# make lock    write the locked requirements again from pyproject.toml
+# make lock    write the locked requirements again from pyproject.toml, and their versions into the hooks for pre-commit
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -91,6 +91,7 @@ generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/compile_profiles.py --check
 	$(BIN)/python tools/compile_rules.py --check
 	$(BIN)/python tools/architecture.py --check
+	$(BIN)/python tools/hook_versions.py --check
 
 phrases: $(VENV)/dev.stamp
 	$(BIN)/python tools/phrases.py
@@ -165,6 +166,7 @@ docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/capture_table.py
 	$(BIN)/python tools/dialect_rules.py
 	$(BIN)/python tools/architecture.py
+	$(BIN)/python tools/hook_versions.py
 	$(BIN)/python tools/compile_profiles.py
 
 answers: $(VENV)/dev.stamp
@@ -228,6 +230,7 @@ lock: $(VENV)/python.stamp
 	  --resolution lowest-direct pyproject.toml -o requirements/lowest.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  requirements/release.in -c requirements/dev.txt -o requirements/release.txt
+	$(BIN)/python -m tools.hook_versions
 
 clean:
 	rm -rf $(VENV) out build dist

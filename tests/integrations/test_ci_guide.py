@@ -21,8 +21,8 @@ TEMPLATE: dict[str, Any] = YAML(typ="safe").load(ROOT / "integrations" / "gitlab
 
 def test_its_hooks_are_those_there_are() -> None:
     named = [hook["id"] for hook in PARTS[0]["repos"][0]["hooks"]]
-    assert named == [hook["id"] for hook in HOOKS]
-    assert all(f"`{name}`" in GUIDE for name in named)
+    assert named == [hook["id"] for hook in HOOKS if not hook["id"].endswith("-locked")]
+    assert all(f"`{hook['id']}`" in GUIDE for hook in HOOKS)
 
 
 def test_its_workflow_gives_the_action_what_it_takes_and_uses_what_it_gives() -> None:

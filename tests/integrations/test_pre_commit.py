@@ -4,33 +4,46 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from lossless.api import render
 from tests.integrations.conftest import ROOT
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import git, repository, write
+from tests.packaging.test_locks import HOOKS, bare
 
 # One installation serves all of them: with xdist they run in one process.
 pytestmark = [pytest.mark.xdist_group("pre-commit"), pytest.mark.tools("installing")]
 
 THIN = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
 DEAF = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
+FINDING = "fabric.yaml:19:5: TOP001 oversubscription-undeclared: leaf uplinks carry 1.6 Tb/s"
+"""What both linting hooks say of `THIN`."""
 CONFIG = """\
 repos:
 - repo: {checkout}
   rev: {revision}
   hooks:
-  - id: lossless-lint
-  - id: lossless-lint-fabric
-  - id: lossless-render-check
+  - id: lossless-lint{kind}
+  - id: lossless-lint-fabric{kind}
+  - id: lossless-render-check{kind}
     args: [fabric.yaml, -o, rendered]
 """
+OFFLINE = ("unshare", "--map-root-user", "--net")
+"""Runs a command without any network: its only interface is a loopback that is down."""
 
 Commit = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def config(checkout: Path, kind: str = "") -> dict[str, str]:
+    """Return the file that names the hooks of a checkout, those of a kind by the end of their names."""
+    revision = git(checkout, "rev-parse", "HEAD")
+    return {".pre-commit-config.yaml": CONFIG.format(checkout=checkout, revision=revision, kind=kind)}
 
 
 @pytest.fixture(scope="session")
@@ -40,9 +53,11 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def committing(tmp_path: Path, checkout: Path, installing: Mapping[str, str], home: Path) -> Commit:
-    """A repository in which ``git commit`` runs the hooks; returns what that says."""
-    revision = git(checkout, "rev-parse", "HEAD")
-    repository(tmp_path, {".pre-commit-config.yaml": CONFIG.format(checkout=checkout, revision=revision)})
+    """A repository in which ``git commit`` runs the hooks; returns what that says.
+
+    They are those that install at their first run, which ``installing`` does without an index; all others run the same.
+    """
+    repository(tmp_path, config(checkout, "-locked"))
     given = {**installing, "PRE_COMMIT_HOME": str(home)}
     commands = [sys.executable, "-m", "pre_commit", "install"]
     # pre-commit itself needs no path: it runs where it is installed.
@@ -53,7 +68,7 @@ def committing(tmp_path: Path, checkout: Path, installing: Mapping[str, str], ho
         return subprocess.run(
             ["git", "commit", "--message=x"],
             cwd=tmp_path,
-            env=given | {"SKIP": ",".join(skipped)},
+            env=given | {"SKIP": ",".join(f"{name}-locked" for name in skipped)},
             capture_output=True,
             text=True,
             check=False,
@@ -84,8 +99,40 @@ def test_a_bad_one_is_refused_with_the_finding(committing: Commit, tmp_path: Pat
     git(tmp_path, "add", "fabric.yaml")
     done = committing("lossless-render-check")
     assert done.returncode == 1
-    first = "fabric.yaml:19:5: TOP001 oversubscription-undeclared: leaf uplinks carry 1.6 Tb/s"
-    assert done.stderr.count(first) == 2
+    assert done.stderr.count(FINDING) == 2
+
+
+def test_installed_hooks_have_exact_versions_and_find_something_without_a_network(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, checkout: Path, installing: Mapping[str, str]
+) -> None:
+    """pip asks the index that it has for the packages, as for the lowest versions (tests/packaging)."""
+    home = tmp_path_factory.mktemp("installed")
+    without_index = (
+        "PYTHONPATH",
+        "PIP_NO_DEPS",
+        "PIP_NO_INDEX",
+        "PIP_NO_BUILD_ISOLATION",
+        "PIP_NO_CACHE_DIR",
+    )
+    given = {name: value for name, value in installing.items() if name not in without_index}
+    given |= {"PRE_COMMIT_HOME": str(home), "SKIP": "lossless-render-check"}
+    repository(tmp_path, config(checkout) | {"fabric.yaml": THIN})
+
+    def pre_commit(*words: str, before: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+        command = [*before, sys.executable, "-m", "pre_commit", *words]
+        return subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=False)
+
+    done = pre_commit("install-hooks")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (packages,) = home.glob("repo*/py_env-*/lib/python*/site-packages")
+    found = {bare(each.name): each.version for each in distributions(path=[str(packages)])}
+    stated = [Requirement(text) for text in HOOKS[0]["additional_dependencies"]]
+    pinned = {each.name: each.specifier for each in stated if each.marker is None or each.marker.evaluate()}
+    assert found.keys() - {"pip", "setuptools", "wheel"} == pinned.keys() | {"lossless"}
+    assert all(pinned[name].contains(found[name]) for name in pinned)
+
+    done = pre_commit("run", "--all-files", before=OFFLINE)
+    assert (done.returncode, done.stdout.count(FINDING)) == (1, 2), done.stdout + done.stderr
 
 
 def test_files_are_checked_by_themselves_and_the_fabric_as_a_whole(
