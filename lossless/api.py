@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lossless.analysis.simulation.study.answer import SimulationResult as SimulationResult
     from lossless.analysis.simulation.study.sweep import Sweep as Sweep
-    from lossless.checks.lint.run import Change as Change, Report as Report
+    from lossless.checks.lint.run import Change as Change, PlacedFinding as PlacedFinding
     from lossless.checks.plan.acceptance import (
         AcceptancePlan as AcceptancePlan,
         AcceptanceResults as AcceptanceResults,
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     )
     from lossless.interfaces.api.lint import (
         Options as Options,
+        Report as Report,
         lint as lint,
         lint_documents as lint_documents,
         lint_text as lint_text,
@@ -150,11 +151,11 @@ _MODULES = {
     "fabrics": "Fabrics load_fabrics",
     "reference": "Format Hardware Rule configuration_schema document_schema formats hardware intent_schema rule rules",
     "import_": "ImportResult import_configs write_import",
-    "lint": "Options lint lint_documents lint_text report_as",
+    "lint": "Options Report lint lint_documents lint_text report_as",
     "lint_changes": "lint_patch lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "render": "RenderResult RenderedFiles render render_to_memory",
-    "..checks.lint.run": "Change Report",
+    "..checks.lint.run": "Change PlacedFinding",
     "..checks.plan.acceptance": "AcceptancePlan AcceptanceResults",
     "..checks.plan.assemble": "NoPlan",
     "..ground.basics.errors": (

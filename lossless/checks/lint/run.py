@@ -222,6 +222,29 @@ class Report(NamedTuple):
         """The number of files that were checked."""
         return len(self.documents) - self.beside
 
+    def placed(self) -> tuple[PlacedFinding, ...]:
+        """Return the findings in their order with the places of their values, which each call looks up in documents."""
+        from lossless.ground.documents.excerpts import Locations
+
+        locations = Locations(self.documents, self.findings)
+        spans = ((finding, locations.span(finding.origin)) for finding in self.findings)
+        return tuple(
+            PlacedFinding(finding, finding.file, *((span.line, span.column) if span else (None, None)))
+            for finding, span in spans
+        )
+
+
+class PlacedFinding(NamedTuple):
+    """A finding, its file, and the line and column of its value, from 1; None without the text of the file.
+
+    A column counts code points. These are the places of the text, JSON and SARIF of ``lossless lint``.
+    """
+
+    finding: Finding
+    file: str
+    line: int | None
+    column: int | None
+
 
 class PatchRefusal(Record):
     """A change that the updater refuses, or orchagent does not apply: its table, row or field, and the reason.

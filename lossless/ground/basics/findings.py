@@ -110,6 +110,11 @@ class Finding(NamedTuple):
     conclusive: bool = True
 
     @property
+    def file(self) -> str:
+        """The file of the origin, by the name by which it was read."""
+        return self.origin.file
+
+    @property
     def origins(self) -> tuple[Origin, ...]:
         """The origin of the finding, and those of its related places."""
         return self.origin, *(related.origin for related in self.related)

@@ -1,4 +1,4 @@
-"""Excerpts for reports about a document that was read in another process: places and lines, without its data."""
+"""Lines and columns of findings, and excerpts of a document that was read in another process, without its data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from lossless.ground.basics.findings import Path, Span
+    from lossless.ground.basics.findings import Finding, Origin, Path, Span
     from lossless.ground.documents.text import Document
 
 
@@ -73,3 +73,46 @@ class Excerpts:
         if self._document is None:
             self._document = self._read(self.file)
         return self._document
+
+
+class Locations:
+    """The lines and columns of the origins of findings.
+
+    A value that is empty, or is not on one line with its key, has the span of its key: a brace alone has no meaning.
+    """
+
+    __slots__ = ("_documents", "_keys", "_values")
+
+    def __init__(
+        self,
+        documents: Mapping[str, DocumentView],
+        findings: Iterable[Finding],
+        others: Iterable[Origin] = (),
+    ) -> None:
+        self._documents = documents
+        self._keys: dict[str, dict[Path, Span]] = {}
+        self._values: dict[str, dict[Path, Span]] = {}
+        paths: dict[str, dict[Path, None]] = {}
+        for finding in findings:
+            for origin in filter(None, (*finding.origins, finding.via)):
+                paths.setdefault(origin.file, {})[origin.path] = None
+        for origin in others:
+            paths.setdefault(origin.file, {})[origin.path] = None
+        for file in paths.keys() & documents.keys():
+            self._keys[file] = documents[file].locate_many(paths[file], "key")
+            self._values[file] = documents[file].locate_many(paths[file])
+
+    def span(self, origin: Origin) -> Span | None:
+        """Return the span of an origin, None if its file was not read or its path was not looked up."""
+        file, path, mark = origin
+        if file not in self._keys or path not in self._keys[file]:
+            return None
+        key, value = self._keys[file][path], self._values[file][path]
+        if mark == "key":
+            return key
+        beside_key = value.line == value.end_line == key.line and value.column < value.end_column
+        return value if beside_key else key
+
+    def line_text(self, file: str, number: int) -> str:
+        """Return the text of a line of a document."""
+        return self._documents[file].line_text(number)

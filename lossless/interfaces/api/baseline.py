@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Finding
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
+    Report,
     accounted,
     as_configured,
     found_at,

@@ -31,7 +31,7 @@ from lossless.formats.inputs.intents import declares_subnet, intent_of_switches,
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import any_fabric_at, fabrics_at, intent_fabric_at
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, Report, as_configured
 from lossless.model.fabric.cluster import ALGORITHMS, COLLECTIVE, COLLECTIVES, STORM_TRAFFIC, Workload
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from lossless.analysis.topology.recabling import DeclaredCabling, Pins, RecablingPlan
     from lossless.analysis.workloads.placement import Estimate
     from lossless.analysis.workloads.verdict import WorkloadVerdict
-    from lossless.checks.lint.run import Report
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.cluster import StormTraffic
@@ -365,7 +364,7 @@ def compare_cabling(
     cabling = FabricCabling(View(wired.fabric), cabling_comparison(planned, cables))
     report = together([run(cabling, rules_for("cabling"), "intent")])
     shown = {document.file: document, **cable_documents(texts, report.findings)}
-    return report._replace(documents=shown)
+    return Report._make(report._replace(documents=shown))
 
 
 def _require_ports(fabric: Fabric, document: Document) -> None:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.checks.lint.run import Report as CheckedReport, Settings
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
+    from typing import TypeVar
 
     from lossless.analysis.topology.summary import Picture
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
-    from lossless.checks.lint.run import Report, Settings
     from lossless.formats.inputs.collect import Candidate, Excludes, FoundFiles, Inputs
     from lossless.formats.inputs.intents import Declaration, Declarations
     from lossless.ground.basics.errors import Problem
@@ -70,8 +71,33 @@ class Options(NamedTuple):
 DEFAULT_OPTIONS = Options()
 
 
+class Report(CheckedReport):
+    """The result of a lint run, with the documents that commands print of it.
+
+    :class:`lossless.checks.lint.run.Report` describes its fields.
+    """
+
+    __slots__ = ()
+
+    def to_json(self) -> str:
+        """Return the document that ``lossless lint --format json`` prints of the same files, in ASCII.
+
+        :func:`lossless.api.document_schema` describes its data.
+        """
+        return report_as(self, "json").text
+
+    def to_sarif(self) -> str:
+        """Return the SARIF log that ``lossless lint --format sarif`` prints of the same files in the same folder.
+
+        It names files from the top of the repository, or else the current folder, and has at most 5,000 findings, the
+        most severe; a notification in it counts the others.
+        """
+        return report_as(self, "sarif").text
+
+
 if TYPE_CHECKING:
-    CheckFiles = Callable[[Sequence[Candidate], Settings], Report]
+    AnyReport = TypeVar("AnyReport", bound=CheckedReport)
+    CheckFiles = Callable[[Sequence[Candidate], Settings], CheckedReport]
     ReportForm = Literal["json", "sarif", "junit", "github", "gitlab", "markdown", "html"]
 
 
@@ -144,7 +170,7 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Declarati
 
 def check(
     inputs: Inputs, options: Options, lookup: ConfigurationLookup | None = None
-) -> tuple[Report, Declarations]:
+) -> tuple[CheckedReport, Declarations]:
     """Check documents and facts already read; return the report before filters, and the declarations of intents."""
     from lossless.checks.lint.files import check_inputs
 
@@ -173,8 +199,6 @@ def _needed(
 def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Settings:
     import os
 
-    from lossless.checks.lint.run import Settings
-
     folders = tuple(os.fspath(folder) for folder in options.profile_dirs)
     settings = Settings(options.rdma_dscps, folders, apart=options.per_file, progress=options.tell)
     if lookup is None:
@@ -188,8 +212,11 @@ def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Setting
 
 
 def _with_runs(
-    report: Report, documents: Sequence[Document], options: Options, lookup: ConfigurationLookup | None
-) -> Report:
+    report: CheckedReport,
+    documents: Sequence[Document],
+    options: Options,
+    lookup: ConfigurationLookup | None,
+) -> CheckedReport:
     """Return a report with the findings of simulations and the traffic not simulated; unchanged if no rule needs them.
 
     A rule counts if it is chosen for the file of one of the documents.
@@ -219,7 +246,7 @@ def _with_runs(
 
 
 def finished(
-    report: Report, options: Options, lookup: ConfigurationLookup | None, folders: tuple[str, ...] = ()
+    report: CheckedReport, options: Options, lookup: ConfigurationLookup | None, folders: tuple[str, ...] = ()
 ) -> Report:
     """Return a report with origins in the files, and without findings that are suppressed, baselined or not selected.
 
@@ -232,13 +259,13 @@ def finished(
         findings, superseded = as_written((report.findings, tuple(report.superseded)), report.layouts)
         report = report._replace(findings=findings, superseded=frozenset(superseded), layouts={})
     if lookup is None and not any(map(_may_suppress, report.documents.values())):
-        return report
+        return Report._make(report)
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.filter import FilterTerms, filtered
 
     lookup = lookup or ConfigurationLookup(searching=False)
     terms = FilterTerms(lookup, options.baseline, options.today, options.simulate, folders)
-    return filtered(report, terms)
+    return Report._make(filtered(report, terms))
 
 
 _OTHER_FORMS = ("sarif", "junit", "github", "gitlab", "markdown")
@@ -246,7 +273,7 @@ _OTHER_FORMS = ("sarif", "junit", "github", "gitlab", "markdown")
 
 
 def report_as(
-    report: Report,
+    report: CheckedReport,
     form: ReportForm = "json",
     failing: tuple[Severity, ...] = ("error",),
     profile_dirs: Sequence[str | PathLike[str]] = (),
@@ -288,7 +315,9 @@ def report_as(
     return made
 
 
-def _page(report: Report, failing: tuple[Severity, ...], profile_dirs: Sequence[str | PathLike[str]]) -> str:
+def _page(
+    report: CheckedReport, failing: tuple[Severity, ...], profile_dirs: Sequence[str | PathLike[str]]
+) -> str:
     import os
     from functools import partial
 
@@ -420,7 +449,7 @@ def _describe(code: str) -> RuleHelp | None:
     return RuleHelp(rule.summary, rule.text, rule.severity, rule.confidence) if rule else None
 
 
-def accounted(report: Report, found: FoundFiles) -> Report:
+def accounted(report: AnyReport, found: FoundFiles) -> AnyReport:
     """Return the report of a run with its excluded files, and files found but not checked, each with the reason.
 
     Configurations and baselines that have the default name are not listed.

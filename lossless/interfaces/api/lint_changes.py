@@ -19,7 +19,7 @@ from lossless.checks.lint.cache import (
     placed,
     updater_answer,
 )
-from lossless.checks.lint.run import Change, Report
+from lossless.checks.lint.run import Change, Report as CheckedReport
 from lossless.formats.inputs.collect import Candidate, devices_in, gather, is_device, is_json, merged
 from lossless.formats.inputs.patches import read_patch, shares_of
 from lossless.formats.inputs.revision import EarlierFiles, blob_of, blobs_at, revision_of
@@ -31,6 +31,7 @@ from lossless.interfaces.api.fabrics import load_fabrics
 from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
     Options,
+    Report,
     as_configured,
     documents_below,
     exclusions_of,
@@ -120,7 +121,7 @@ def _by_changes(
     """Check all files as they are now and at a revision; one check is enough for devices without a change."""
     like, cache, seen = next(iter(blobs.values())), LintCache(), dict[str, tuple[Candidate, str | None]]()
 
-    def check(candidates: Sequence[Candidate], settings: Settings) -> Report:
+    def check(candidates: Sequence[Candidate], settings: Settings) -> CheckedReport:
         seen.update({each.file: (each, _blob_on_disk(each.file, like)) for each in candidates})
         return cache.check(candidates, settings, ON_DISK._replace(mark=lambda file: seen[file][1]))
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.lint.run import Report
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.inputs.intents import Declaration, no_fabric
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, lint_intent
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, Report, lint_intent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

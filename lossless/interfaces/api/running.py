@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import listed
-from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, as_configured, found_at, lint_at
+from lossless.interfaces.api.lint import DEFAULT_OPTIONS, Options, Report, as_configured, found_at, lint_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
     from lossless.checks.lint.cache import Mark
-    from lossless.checks.lint.run import Report
     from lossless.checks.lint.running import Intended
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.formats.inputs.captures import CaptureDocument, CaptureInputs
@@ -145,11 +144,12 @@ def verify(
         if capture.form in _FORMS_OF_TESTS
     }
     marks = {file: found for file in sorted(tested) if (found := lookup.pass_marks(file))}
-    return verified(captured.devices(intended, options), intended, chosen, marks)._replace(
+    report = verified(captured.devices(intended, options), intended, chosen, marks)._replace(
         errors=(*captured.problems, *problems, *lookup.problems()),
         documents=captured.documents,
         beside=len(intents) + len(captured.before.documents),
     )
+    return Report._make(report)
 
 
 if TYPE_CHECKING:

@@ -96,7 +96,7 @@ def _one(
     from lossless import api
 
     drift = api.diff(config_db, intent, device=device, options=options)
-    if nothing_to_compare(drift.report):
+    if nothing_to_compare(api.Report._make(drift.report)):
         return FAILED
     wants_patch = patch_file is not None or output_format == "patch"
     tells = not drift.problems and (output_format != "json" or wants_patch)
@@ -206,7 +206,7 @@ def compare(
         drift = api.diff_fabric(configs, intent, options=options, progress=bar)
     finally:
         bar.stop()
-    if nothing_to_compare(drift.report):
+    if nothing_to_compare(api.Report._make(drift.report)):
         return FAILED
     _print_fabric(drift, output_format, verbose=verbose)
     _print_problems(drift)

@@ -34,6 +34,7 @@ from lossless.api import Report, lint_documents
 from lossless.ground.basics.files import data_dir
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.excerpts import Locations
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.api.baseline import fix_documents
 from lossless.interfaces.api.reference import (
@@ -45,7 +46,7 @@ from lossless.interfaces.api.reference import (
     read,
     read_text,
 )
-from lossless.output.report.lint.text import Locations, paragraphs
+from lossless.output.report.lint.text import paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from lossless.checks.plan.plan import Plan, PlanStep
     from lossless.checks.rules.storms.culprit import Culprit
     from lossless.ground.basics.findings import Finding, Origin, Severity
-    from lossless.output.report.lint.text import Locations
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.page import InputFile, Listing, Tone
 
 

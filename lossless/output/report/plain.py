@@ -23,8 +23,9 @@ from typing import (
 
 from lossless.ground.basics.findings import Finding, Json, Origin
 from lossless.ground.basics.records import Record
+from lossless.ground.documents.excerpts import Locations
 from lossless.output.report.lint.json_format import finding_data
-from lossless.output.report.lint.text import Locations, shown_file
+from lossless.output.report.lint.text import shown_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -18,8 +18,9 @@ from lossless.ground.basics.findings import grouped
 from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.ground.documents.excerpts import Locations
 from lossless.output.report.columns import PLAIN, TextStyle, facts, table, wrapped
-from lossless.output.report.lint.text import Locations, shown_file
+from lossless.output.report.lint.text import shown_file
 from lossless.output.report.plain import plain
 from lossless.output.report.quantities import SINCE
 

@@ -48,6 +48,7 @@ def test_the_public_names_are_these() -> None:
         "Options",
         "Origin",
         "OutsideError",
+        "PlacedFinding",
         "Plan",
         "PlanLimits",
         "Problem",

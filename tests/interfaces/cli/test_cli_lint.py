@@ -57,6 +57,45 @@ def test_a_finding_on_a_switch_names_the_object(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize(
+    "paths", [(".",), ("./fabric.yaml", "switches/leaf1.json"), ("broken.yaml", "switches")]
+)
+def test_a_report_of_the_api_is_the_document_of_the_command(cli: Cli, paths: tuple[str, ...]) -> None:
+    """Of a repository with a configuration, accepted findings, and a file that cannot be read."""
+    Path(".git").mkdir()
+    Path("switches").mkdir()
+    Path("lossless.toml").write_text('rules-url = "https://rules.example"\nfail-on = "warning"\n')
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED.replace("uplinks: 1", "uplinks:  1"))
+    Path("broken.yaml").write_text(BROKEN)
+    Path("switches/leaf1.json").write_text(leaf_with("PFC_WD", "Ethernet4", action=None))
+    Path("switches/leaf2.json").write_text(leaf_with("PORT", "Ethernet0", mtu="{9}\u00e9"))
+    report = api.lint(paths)
+    assert report.findings, paths
+    assert cli("lint", "--format", "json", *paths).out == f"{report.to_json()}\n"
+    assert cli("lint", "--format", "sarif", *paths).out == f"{report.to_sarif()}\n"
+
+
+def test_findings_of_the_api_have_the_lines_of_the_command(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED)
+    Path("leaf1.json").write_text(leaf_with("PFC_WD", "Ethernet4", action=None))
+    report = api.lint(["fabric.yaml", "leaf1.json"])
+    lines = sorted(f"{file}:{line}:{column}: {each.code}" for each, file, line, column in report.placed())
+    shown = cli("lint", "--quiet", "fabric.yaml", "leaf1.json").out.splitlines()
+    assert [line[: len(start)] for line, start in zip(sorted(shown), lines, strict=True)] == lines
+    assert [each.finding for each in report.placed()] == [*report.findings]
+    assert all(each.finding.file == each.file for each in report.placed())
+
+
+@pytest.mark.usefixtures("cli")
+def test_a_finding_without_its_document_has_a_file_and_no_line() -> None:
+    Path("fabric.yaml").write_text(OVERSUBSCRIBED)
+    (alone,) = {
+        (each.file, each.line, each.column)
+        for each in api.lint(["fabric.yaml"])._replace(documents={}).placed()
+    }
+    assert alone == ("fabric.yaml", None, None)
+
+
+@pytest.mark.parametrize(
     ("text", "fail_on", "code"),
     [
         (INTENT, "info", 0),

@@ -6,7 +6,7 @@ import json
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple, Record
-from lossless.output.report.lint.text import Locations
+from lossless.ground.documents.excerpts import Locations
 from lossless.output.report.plain import plain
 
 NOWHERE = Locations({}, ())

@@ -9,8 +9,9 @@ import pytest
 
 from lossless.ground.basics.findings import Origin, Span
 from lossless.ground.documents import load_text
+from lossless.ground.documents.excerpts import Locations
 from lossless.ground.documents.text import Document
-from lossless.output.report.lint.text import Locations, locate, shown_file
+from lossless.output.report.lint.text import locate, shown_file
 from tests.output.report.samples import on_switch, sample
 
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Severity
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.lint.summary import RunContext
-    from lossless.output.report.lint.text import Locations
 
 MOST_OF_A_KIND = 10
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.lint.summary import RunContext
-    from lossless.output.report.lint.text import Locations
 
 
 UNREADABLE = "unreadable"

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
         Severity,
         Span,
     )
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.columns import TextStyle
     from lossless.output.report.lint.summary import ReportSummary
-    from lossless.output.report.lint.text import Locations
 
     class StartData(TypedDict):
         """The start of a place in a file."""

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.lint.summary import RunContext
-    from lossless.output.report.lint.text import Locations
 
 _HEAD = '<?xml version="1.0" encoding="utf-8"?>'
 

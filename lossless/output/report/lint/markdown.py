@@ -16,7 +16,6 @@ from lossless.output.report.lint.text import (
     MARGINS,
     MOST_CULPRITS,
     FileNames,
-    Locations,
     culprit_heading,
     headline,
     left_by_rule,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.run import Change, Report
     from lossless.ground.basics.findings import Finding
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.lint.summary import RunContext
 
 MOST_ROWS = 100

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Report
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity, Span
+    from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.lint.summary import RuleHelp, RunContext
-    from lossless.output.report.lint.text import Locations
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 MOST_RESULTS = 5_000

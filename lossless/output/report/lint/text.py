@@ -20,18 +20,18 @@ from lossless.ground.basics.findings import SEVERITIES, by_cause, grouped, natur
 from lossless.ground.basics.foreign_text import visible, visible_chars, visible_lines
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
+from lossless.ground.documents.excerpts import Locations
 from lossless.output.report.columns import PLAIN, TextStyle, table, wrapped
 from lossless.output.report.quantities import LABELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.run import Change, MarginChange, RemainingFinding, Report
     from lossless.checks.rules.storms.culprit import Culprit
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
-    from lossless.ground.documents.excerpts import DocumentView
 
 
 if TYPE_CHECKING:
@@ -484,49 +484,6 @@ def _headroom(run: RunVerdict | None) -> str | None:
 def _differing(both: list[str | None]) -> str:
     before, after = (value or "not run" for value in both)
     return after if before == after else f"{before} -> {after}"
-
-
-class Locations:
-    """The lines and columns of the origins of findings.
-
-    A value that is empty, or is not on one line with its key, has the span of its key: a brace alone has no meaning.
-    """
-
-    __slots__ = ("_documents", "_keys", "_values")
-
-    def __init__(
-        self,
-        documents: Mapping[str, DocumentView],
-        findings: Iterable[Finding],
-        others: Iterable[Origin] = (),
-    ) -> None:
-        self._documents = documents
-        self._keys: dict[str, dict[Path, Span]] = {}
-        self._values: dict[str, dict[Path, Span]] = {}
-        paths: dict[str, dict[Path, None]] = {}
-        for finding in findings:
-            for origin in filter(None, (*finding.origins, finding.via)):
-                paths.setdefault(origin.file, {})[origin.path] = None
-        for origin in others:
-            paths.setdefault(origin.file, {})[origin.path] = None
-        for file in paths.keys() & documents.keys():
-            self._keys[file] = documents[file].locate_many(paths[file], "key")
-            self._values[file] = documents[file].locate_many(paths[file])
-
-    def span(self, origin: Origin) -> Span | None:
-        """Return the span of an origin, None if its file was not read or its path was not looked up."""
-        file, path, mark = origin
-        if file not in self._keys or path not in self._keys[file]:
-            return None
-        key, value = self._keys[file][path], self._values[file][path]
-        if mark == "key":
-            return key
-        beside_key = value.line == value.end_line == key.line and value.column < value.end_column
-        return value if beside_key else key
-
-    def line_text(self, file: str, number: int) -> str:
-        """Return the text of a line of a document."""
-        return self._documents[file].line_text(number)
 
 
 def locate(report: Report) -> tuple[Locations, list[Finding]]:
