@@ -53,10 +53,18 @@ _OF_KIND: dict[StepKind, str] = {
 
 
 class Required(NamedTuple):
-    """A variable of a playbook that must be set to go on, and the message if it is not."""
+    """A variable of a playbook that must be set to go on, and the message if it is not.
+
+    ``drained`` names devices, or groups of an inventory, and each device of a play must be among them. Others are yes.
+    """
 
     variable: str
     message: str
+
+    @property
+    def option(self) -> str:
+        """Return the option of ansible-playbook that sets the variable, with a placeholder for the names of devices."""
+        return f"-e {self.variable}={'NAMES' if self.variable == DRAINED else 'yes'}"
 
 
 def required(step: PlanStep, *, drained: bool) -> tuple[Required, ...]:
@@ -87,8 +95,11 @@ def drained_message(step: PlanStep) -> str:
 
 
 def _message(step: PlanStep, variable: str) -> str:
+    if variable == DRAINED:
+        why = "each of these devices must carry no jobs while it changes; --limit takes some of them alone"
+        names = "the devices that carry no jobs, joined by commas, or a group in which none does"
+        return _told(step, why, f"-e {variable}=NAMES, {names}")
     why = {
-        DRAINED: "these devices must carry no jobs while they change; --limit takes some of them alone",
         "jobs_restarted": "jobs that were started before this step must have ended or restarted",
         "cables_changed": "the cables must have been changed",
         "jobs_stopped": "all jobs must have been stopped",
@@ -250,7 +261,7 @@ def _manifest(
         "seconds_at_least": step.time.least_s,
         "interrupts": step.interrupts,
         "by_hand": step.by_hand,
-        "variables": flags(_run(step), [each for each, _ in earlier]),
+        "variables": [each.variable for each in asked_for(_run(step), [each for each, _ in earlier])],
         "switches": [_switches(group, names.of_switches(group)) for group in step.switches],
         "hosts": [
             {
@@ -405,7 +416,7 @@ def playbook_text(
         "place": place,
         "by_people": not groups,
         "title": shorten(plain(step.title), _WIDTH, placeholder=" ..."),
-        "flags": flags(step, told),
+        "options": [each.option for each in asked_for(step, told)],
         "plays": plays,
         "by_hand": _asserted(needed),
     }
@@ -459,9 +470,9 @@ def _devices_of(plan: Plan, step: PlanStep, names: GroupNames) -> Iterator[tuple
         yield names.of_files(files), "switch", f"{FOLDER}/{plan.id}"
 
 
-def flags(step: PlanStep, earlier: Sequence[PlanStep]) -> tuple[str, ...]:
-    """Return the names of the variables that must be set to run a step."""
-    return tuple(each.variable for each in (*_confirmed(earlier), *required(step, drained=step.drains)))
+def asked_for(step: PlanStep, earlier: Sequence[PlanStep]) -> tuple[Required, ...]:
+    """Return the confirmations without which the playbook of a step changes nothing."""
+    return (*_confirmed(earlier), *required(step, drained=step.drains))
 
 
 def plain(text: str) -> str:
@@ -563,14 +574,42 @@ def _installed(file: PlannedFile) -> dict[str, str]:
     return {"name": name, "target": HOST_FILES[name].target, "mode": "0755" if file.executable else "0644"}
 
 
-def _asserted(needed: Sequence[Required]) -> list[dict[str, object]]:
-    return [{"variable": each.variable, "message": _wrapped(each.message)} for each in needed]
+_UNNAMED = {
+    "lossless_named": f"{{{{ [{DRAINED} | default('')] | flatten | map('string') | map('split', ',') | flatten }}}}",
+    "lossless_groups_named": "{{ lossless_named | select('in', groups) | map('extract', groups) | flatten }}",
+    "lossless_unnamed": "{{ ansible_play_hosts_all | reject('in', lossless_named + lossless_groups_named) }}",
+}
+"""Ansible's variables for the devices of a play that ``drained`` does not name: text with commas, or a list of a file.
+
+Names are those of devices, and of groups of any inventory that is given.
+"""
 
 
-def _wrapped(message: str) -> list[str]:
+class _Assertion(NamedTuple):
+    """A task of a play that fails, with the lines of a message, unless a condition of Ansible is true."""
+
+    that: str
+    message: tuple[str, ...]
+    variables: Mapping[str, str] = {}
+
+
+def _asserted(needed: Sequence[Required]) -> list[_Assertion]:
+    """Return the assertions of confirmations; ``--check`` needs none, but names that it is given must be complete."""
     return [
-        part for line in message.splitlines() for part in wrap(plain(line), _WIDTH, subsequent_indent="  ")
+        _Assertion(
+            f"(ansible_check_mode and {DRAINED} is undefined) or lossless_unnamed | length == 0",
+            (*_wrapped(each.message), "Not named: {{ lossless_unnamed | join(', ') }}"),
+            _UNNAMED,
+        )
+        if each.variable == DRAINED
+        else _Assertion(f"{each.variable} | default(ansible_check_mode) | bool", _wrapped(each.message))
+        for each in needed
     ]
+
+
+def _wrapped(message: str) -> tuple[str, ...]:
+    lines = message.splitlines()
+    return tuple(part for line in lines for part in wrap(plain(line), _WIDTH, subsequent_indent="  "))
 
 
 _HEADINGS = {

@@ -113,7 +113,13 @@ class FakeFabric:
         (self._folder / name / "unreachable").write_text(str(times))
 
     def play(
-        self, step: str, *, forked: bool = True, check: bool = False, limit: str = "", **variables: str | int
+        self,
+        step: str,
+        *,
+        forked: bool = True,
+        check: bool = False,
+        limit: str = "",
+        **variables: str | int | list[str],
     ) -> Played:
         """Run the playbook of a step, by a server that has imported Ansible or by the program itself."""
         extra = {

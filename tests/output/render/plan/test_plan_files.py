@@ -233,6 +233,7 @@ def test_drained_hosts_change_so_many_at_once_and_their_drain_is_asked_for() -> 
     hosts = HOSTS._replace(links_down=2, drained=True, at_once=2)
     files = texts(plan(step(hosts=(hosts,), by_hand=("drain hosts",))))
     assert "  serial: 2\n" in files["step-01/playbook.yml"]
+    assert "step-01/playbook.yml -e drained=NAMES\n" in files["step-01/playbook.yml"]
     manifest = json.loads(files["step-01/manifest.json"])
     assert manifest["variables"] == ["drained"]
     assert [(each["links_down"], each["at_once"]) for each in manifest["hosts"]] == [(2, 2)]

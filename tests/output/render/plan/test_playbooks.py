@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -201,14 +202,30 @@ def test_what_people_do_is_asked_for_before_any_switch_changes(tmp_path: Path) -
     switch = made.switch("leaf1")
     refused = made.play("step-01")
     assert refused.status != 0
-    assert f"- {DRAIN_BY_HAND}\nThen run the same command with -e drained=yes." in said(refused)
+    assert f"- {DRAIN_BY_HAND}\nThen run the same command with -e drained=NAMES, the devices" in said(refused)
     assert switch.calls == []
-    assert made.play("step-01", drained="yes").status == 0
+    assert made.play("step-01", drained="leaf1").status == 0
     assert switch.saved == after(RELOAD)
     refused = made.play("step-02", forked=False)
     assert refused.status != 0
     assert "- restart every job\nThen run the same command with -e jobs_restarted=yes." in said(refused)
     assert made.play("step-02", jobs_restarted="yes").status == 0
+
+
+def test_each_device_that_must_be_drained_is_refused_unless_it_is_named(tmp_path: Path) -> None:
+    leaves = LEAVES._replace(batches=SPINES.batches, drained=True, at_once=1)
+    made = fabric(tmp_path, plan(step(leaves, by_hand=(DRAIN_BY_HAND,))))
+    leaf1, leaf2 = made.switch("leaf1"), made.switch("leaf2")
+    for drained, unnamed in (("yes", "leaf1, leaf2"), ("leaf2", "leaf1")):
+        refused = made.play("step-01", drained=drained)
+        assert refused.status != 0
+        assert re.search(f"Not named: {unnamed}$", said(refused), re.MULTILINE), said(refused)
+    assert leaf1.calls == leaf2.calls == []
+    assert made.play("step-01", check=True).status == 0, "nothing changes, so nothing has to be drained"
+    assert made.play("step-01", limit="leaf1", drained=["leaf1"]).status == 0
+    assert (leaf1.saved, leaf2.saved) == (after(WRITE), RUNNING)
+    assert made.play("step-01", drained="leaves").status == 0
+    assert leaf2.saved == after(WRITE)
 
 
 def test_a_step_is_refused_while_another_group_has_not_done_the_one_before(tmp_path: Path) -> None:
