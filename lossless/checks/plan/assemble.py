@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     )
     from lossless.checks.plan.evaluation import Danger, Evaluator
     from lossless.checks.plan.plan import Rows
-    from lossless.checks.plan.systems import PlannedSession
+    from lossless.checks.plan.systems import PlannedSession, SystemSwitch
     from lossless.model.hardware.load import FindHardware
 
 
@@ -425,8 +425,8 @@ class _Assembly:
         operations = operations_between(before, after)
         if batch.how == "patch":
             self._require_accepted(kind, before, operations)
-        if batch.how == "session":
-            session = self._session(number, batch)
+        if kind.system is not None:
+            session = self._session(kind.system, number, batch)
             rows = _rows(before, done), _rows(after, done)
             return PlannedBatch("session", batch.titles, (), *rows, (), 0, session=session)
         told = done if batch.how != "by hand" else tuple(each for each in done if _identifies(each))
@@ -442,15 +442,14 @@ class _Assembly:
             why=batch.why,
         )
 
-    def _session(self, number: int, batch: Batch) -> PlannedSession:
-        """Return the session of commands that brings a batch onto a switch."""
-        system = self.change.kinds[number].system
-        # A switch in service goes on to states alone that its system has, a drained one to the other side.
-        assert system is not None
-        assert not self.states.refused(number, batch.after)
-        return system.session(
-            self.states.switch(number, batch.before), self.states.switch(number, batch.after)
-        )
+    def _session(self, system: SystemSwitch, number: int, batch: Batch) -> PlannedSession:
+        """Return the session of commands that brings a batch onto a switch.
+
+        The system has a configuration for both ends: in service, ``fits_updater`` asks it for each state; a drained
+        switch takes all units that are left, and :func:`kind_of_system` has asked it for the target.
+        """
+        before, after = (self.states.switch(system, number, done) for done in (batch.before, batch.after))
+        return system.session(before, after)
 
     def _require_accepted(self, kind: PlannedKind, before: Config, patch: Sequence[Operation]) -> None:
         """Check a patch against every condition of the updater, SONiC's models included.
@@ -560,7 +559,7 @@ def _kind(states: States, number: int, done: Done, *, recabled: bool) -> Planned
     kind = states.change.kinds[number]
     now_m = kind.new_cables_m if recabled else kind.cables_m
     if kind.system is not None:
-        own = _of_system(states, number, done)
+        own = _of_system(states, kind.system, number, done)
         return own._replace(cables_m=now_m, new_cables_m=kind.cables_m)
     running = states.config(number, State(done))
     return kind._replace(
@@ -572,15 +571,14 @@ def _kind(states: States, number: int, done: Done, *, recabled: bool) -> Planned
     )
 
 
-def _of_system(states: States, number: int, done: Done) -> PlannedKind:
+def _of_system(states: States, system: SystemSwitch, number: int, done: Done) -> PlannedKind:
     kind = states.change.kinds[number]
-    assert kind.system is not None
     running = states.config(number, State(done))
     return kind._replace(
         running=running,
         target=kind.running,
         units=units_of_system(running, kind.running, states.change.dscps),
-        system=kind.system._replace(running=states.switch(number, done), target=kind.system.running),
+        system=system._replace(running=states.switch(system, number, done), target=system.running),
     )
 
 

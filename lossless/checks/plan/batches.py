@@ -62,7 +62,7 @@ def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) 
         touched = {
             operation.path[0] for operation in operations_of(states.change.kinds[kind], frozenset(batch))
         }
-        return system.drained.isdisjoint(touched) and not states.refused(kind, after)
+        return system.drained.isdisjoint(touched) and not states.refused(system, kind, after)
     if _removes_named(states, kind, before, batch) or _dangles(states, kind, before, after):
         return False
     if _waits_for_restart(states, kind, before, batch):
@@ -455,22 +455,19 @@ class States:
             self._configs[key] = changed(own.running, (*done, *part))
         return self._configs[key]
 
-    def switch(self, kind: int, done: Done) -> Switch:
-        """Return the switch of a kind with sessions after the units in ``done``."""
+    def switch(self, system: SystemSwitch, kind: int, done: Done) -> Switch:
+        """Return the switch of a kind after the units in ``done``; ``system`` is that of the kind."""
         own = self.change.kinds[kind]
-        assert own.system is not None
         if (kind, done) not in self._switches:
             is_last = len(done) == len(own.units)
-            made = own.system.target if is_last else switch_between(own.system, operations_of(own, done))
+            made = system.target if is_last else switch_between(system, operations_of(own, done))
             self._switches[kind, done] = made
         return self._switches[kind, done]
 
-    def refused(self, kind: int, done: Done) -> tuple[str, ...]:
+    def refused(self, system: SystemSwitch, kind: int, done: Done) -> tuple[str, ...]:
         """Return the reasons why a kind's system has no configuration after the units in ``done``; empty if it has."""
-        system = self.change.kinds[kind].system
-        assert system is not None
         if (kind, done) not in self._refused:
-            self._refused[kind, done] = system.refused(self.switch(kind, done))
+            self._refused[kind, done] = system.refused(self.switch(system, kind, done))
         return self._refused[kind, done]
 
     def verdict(self, kind: int, state: State, use: Use) -> DeviceVerdict:
@@ -480,7 +477,7 @@ class States:
             own = self.change.kinds[kind]
             cables_m = _cables_m(own.cables_m, own.new_cables_m, use)
             if own.system is not None:
-                there = (self.switch(kind, state.done), own.system.silent)
+                there = (self.switch(own.system, kind, state.done), own.system.silent)
                 self._verdicts[key] = self.evaluator.system(own.devices[0], *there, use.dscps, cables_m)
             else:
                 config = self.config(kind, state)
@@ -566,9 +563,10 @@ class States:
                 yield Danger("TOP015", own.title, said)
 
     def _adapts(self, kind: int, states: Sequence[State]) -> bool:
-        if self.change.kinds[kind].system is None:
+        system = self.change.kinds[kind].system
+        if system is None:
             return False
-        return any(port.adaptive for state in states for port in self.switch(kind, state.done).ports)
+        return any(port.adaptive for state in states for port in self.switch(system, kind, state.done).ports)
 
     def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
         """Return the link ends of a switch port in the given states, one for each distinct behavior."""

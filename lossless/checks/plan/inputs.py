@@ -419,7 +419,7 @@ class _PortClasses:
 
     def __init__(self, kinds: Sequence[PlannedKind]) -> None:
         self._of: list[Mapping[str, object]] = [
-            _port_classes(kind) if kind.system is None else port_classes(kind) for kind in kinds
+            _port_classes(kind) if kind.system is None else port_classes(kind.system) for kind in kinds
         ]
         self._replaced = [bool(kind.port_names) for kind in kinds]
         self._cables = [(kind.cables_m, kind.new_cables_m) for kind in kinds]

@@ -399,12 +399,9 @@ def _placed(switch: Switch) -> Switch:
     return switch._replace(ports=tuple(port for port in switch.ports if port.placed))
 
 
-def port_classes(kind: PlannedKind) -> dict[str, object]:
+def port_classes(system: SystemSwitch) -> dict[str, object]:
     """Return a key for each port; ports with equal keys have the same QoS settings before and after."""
-    assert kind.system is not None
-    old, new = (
-        {port.name: id(port.qos) for port in side.ports} for side in (kind.system.running, kind.system.target)
-    )
+    old, new = ({port.name: id(port.qos) for port in side.ports} for side in (system.running, system.target))
     return {name: (old.get(name), new.get(name)) for name in {*old, *new}}
 
 

@@ -212,8 +212,9 @@ class Search:
             if (placed := search.result()) is not None:
                 steps.append(placed._replace(after=placed.after._replace(recabled=start.recabled)))
                 position = placed.after
-        # Nothing is a danger meanwhile, and a switch has manual work before or behind all other changes.
-        assert position == goal._replace(stopped=True)
+        # All is done now. Nothing is a danger while jobs are stopped, so each search takes all that it may: the first
+        # manual units before all others, the second all other units and all stages of hosts, the third the manual
+        # units that are left.
         cables = () if start.recabled else (PlacedStep(Step("cables"), position),)
         return (
             PlacedStep(Step("stop", in_use=self.change.sent), start._replace(stopped=True)),
