@@ -392,10 +392,11 @@ class _Assembly:
     def _most_at_once(self, kind: PlannedKind) -> int:
         """Return how many switches of a kind may be drained at the same time, whatever ports may be down.
 
-        Of switches without hosts one of the tier has to carry the traffic of the others, if there is more than one.
+        Of switches without hosts one of the tier has to carry the traffic of the others, if there is more than one. A
+        second ToR, to which hosts move, may be the next switch of the kind: then one changes at a time.
         """
         if kind.host_ports:
-            return len(kind.devices)
+            return 1 if kind.second_tor is not None and kind.second_tor.carries_all else len(kind.devices)
         return max(1, min(len(kind.devices), tier_size(self.change, kind) - 1))
 
     def _at_once(self, title: str, batches: Sequence[PlannedBatch]) -> int:

@@ -221,6 +221,11 @@ class SecondTor(NamedTuple):
     down_bps: int
     up_bps: int
 
+    @property
+    def carries_all(self) -> bool:
+        """Whether its uplinks carry the traffic of all hosts."""
+        return self.down_bps <= self.up_bps
+
 
 class PlannedKind(NamedTuple):
     """Switches with the same running and target configuration, apart from names: the first of them stands for all.

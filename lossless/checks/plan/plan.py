@@ -213,7 +213,7 @@ def _drain_of_hosts(kind: PlannedKind) -> str:
     if second is None:
         return f"no other switch has the links of its hosts, so the network cannot drain it: {scheduler}"
     down, up = format_rate(second.down_bps), format_rate(second.up_bps)
-    if second.down_bps > second.up_bps:
+    if not second.carries_all:
         return f"the second ToR has {up} up for {down} of hosts, too little to carry all of them: {scheduler}"
     return (
         f"move its hosts to the second ToR first ({second.moved_by}), which has {up} up for {down} of hosts, and back "

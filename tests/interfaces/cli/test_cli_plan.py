@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lossless.api import render
+from lossless.api import load_fabrics, render
 from lossless.formats.sonic.capabilities.releases import releases
+from lossless.ground.documents import load
 from lossless.model.fabric.model import Fabric
 from tests.formats.reader_texts import FACTS
 from tests.interfaces.cli.conftest import Cli
@@ -269,6 +271,36 @@ def test_hosts_whose_links_go_down_are_drained_and_count_as_ports(cli: Cli) -> N
     assert f"takes the {links} links of a host down" in refused.err
 
 
+RAILS = """topology:
+  rail_optimised:
+    units: 2
+    rails: 4
+    spines: 2
+    hosts_per_unit: 6
+    host_links: 4 x 400G
+    uplinks: 2 x 800G
+    cables: {host: 3m, uplink: 30m}
+cluster: {gpus_per_host: 4, rails: 4}
+"""
+"""Each host has a link to each of the four leaves of its unit."""
+
+
+def test_whichever_hosts_change_at_once_each_rail_of_a_unit_keeps_one(cli: Cli) -> None:
+    """An intent does not declare which hosts a job runs on, or which are replicas of each other."""
+    old, two = (
+        written(name, intent.partition("topology:")[0] + RAILS)
+        for name, intent in (("rails.yaml", OLD), ("rails-two.yaml", TWO))
+    )
+    outcome = cli("plan", old, two, "--max-ports-down", "1000", "--format", "json")
+    changing = [
+        group for step in json.loads(outcome.out)["steps"] for group in step["hosts"] if group["links_down"]
+    ]
+    (fabric,) = load_fabrics([load(Path(two))]).fabrics
+    at_leaf = Counter(link.a for link in fabric.links if link.to_host)
+    assert len(at_leaf) == 8
+    assert [group["at_once"] for group in changing] == [min(at_leaf.values()) - 1] == [5]
+
+
 def test_hosts_that_keep_their_pfc_are_not_drained(cli: Cli) -> None:
     plan = json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)
     groups = [
@@ -476,16 +508,22 @@ def test_a_fault_of_the_start_neither_stops_a_plan_nor_is_kept(cli: Cli, running
 
 
 @pytest.mark.parametrize(
-    ("uplink", "said"),
-    [("8", "move its hosts to the second ToR first"), ("1", "too little to carry all of them")],
+    ("uplink", "said", "at_once"),
+    [("8", "move its hosts to the second ToR first", 1), ("1", "too little to carry all of them", 2)],
 )
-def test_hosts_move_to_the_second_tor_where_it_carries_them(uplink: str, said: str, cli: Cli) -> None:
+def test_hosts_move_to_the_second_tor_where_it_carries_them(
+    uplink: str, said: str, at_once: int, cli: Cli
+) -> None:
+    """Then the second one stays, however many ports may be down; where the scheduler drains hosts, both may change."""
     dual = OLD.replace("leaves: 2", "dual_tor: true\n    oversubscription: 8\n    leaves: 2")
     dual = re.sub(r"uplinks: \d+ x", f"uplinks: {uplink} x", dual)
     longer = dual.replace("host: 3m", "host: 10m")
-    outcome = cli("plan", written("dual.yaml", dual), written("longer.yaml", longer), "--format", "json")
+    intents = (written("dual.yaml", dual), written("longer.yaml", longer))
+    outcome = cli("plan", *intents, "--max-ports-down", "2", "--format", "json")
     step = json.loads(outcome.out)["steps"][0]
     assert any(said in line for line in step["by_hand"])
+    (leaves,) = (group for group in step["switches"] if group["group"] == "leaf")
+    assert leaves["at_once"] == at_once
 
 
 def test_hosts_of_an_mclag_peer_are_not_said_to_have_single_links(cli: Cli, running: Path) -> None:
