@@ -286,7 +286,10 @@ def world_of(drawn: Case, folder: Path, plan: Data) -> World:
 
 
 def _limits(checker: Checker, start: State, goal: State, lengths: Sequence[Any]) -> tuple[Limits, Limits]:
-    """Return the limits with the cables of the start, and of the goal; without lengths those of the lower headroom."""
+    """Return the limits with the cables of the start, and of the goal; without lengths those of the lower headroom.
+
+    A headroom is for cables of the length that the port is configured for, which can be longer than its own.
+    """
     rows = [({name: Rows(config) for name, config in each.configs.items()}, each) for each in (start, goal)]
     pools: dict[End, set[str]] = {}
     needs: list[dict[End, int]] = [{}, {}]
@@ -300,8 +303,12 @@ def _limits(checker: Checker, start: State, goal: State, lengths: Sequence[Any])
             found.append(min((each.headroom for each in into), default=0))
         kind = "uplink" if far[0] in start.configs else "host"
         meters = [int(cables[kind].rstrip("m")) for cables in lengths] or [0, 0]
+        reach = [
+            max(own, _configured_m(state.configs[end[0]], end[1]))
+            for own, (_, state) in zip(meters, rows, strict=True)
+        ]
         for side in (0, 1):
-            fits = [headroom for headroom, long in zip(found, meters, strict=True) if long >= meters[side]]
+            fits = [headroom for headroom, long in zip(found, reach, strict=True) if long >= meters[side]]
             needs[side][end] = min(fits, default=0)
     committed = {
         name: max(max(own[name].committed(), own[name].buffer()) for own, _ in rows)
@@ -309,6 +316,12 @@ def _limits(checker: Checker, start: State, goal: State, lengths: Sequence[Any])
         if name in goal.configs
     }
     return Limits(needs[0], pools, committed), Limits(needs[1], pools, committed)
+
+
+def _configured_m(config: Config, port: str) -> int:
+    """Return the length in meters that a port is configured for, 0 without one."""
+    lengths = (row[port] for row in config.get("CABLE_LENGTH", {}).values() if port in row)
+    return int(next(lengths, "0m").rstrip("m"))
 
 
 def _configs(folder: Path) -> dict[str, Config]:

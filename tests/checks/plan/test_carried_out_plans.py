@@ -72,6 +72,35 @@ def test_a_plan_that_is_damaged_does_not_pass(
     assert kind in {each for each, _ in walk.wrong}
 
 
+def _longer(host_m: int, xoff: str | None = None) -> Case:
+    """Return a case in which hosts get longer cables than those of 10 m, for which an SN4700 is configured for 40 m."""
+    before, after = (
+        intent(cables=(m, 30), leaf="nvidia-sn4700", spine="nvidia-sn4700") for m in (10, host_m)
+    )
+    if xoff is not None:
+        after["classes"]["rdma"]["buffer"] = {"xoff": xoff}
+    return Case(before, after, ("cables",))
+
+
+def test_headroom_is_enough_for_the_cables_that_it_is_configured_for(tmp_path: Path) -> None:
+    """So a cable of 30 m may come before a larger xoff than it needs."""
+    assert carried(_longer(30, "700 KiB"), tmp_path, "intent") == []
+    plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert [step["kind"] for step in plan["steps"]] == ["cables", "change"]
+
+
+def test_a_cable_that_comes_before_its_headroom_does_not_pass(tmp_path: Path) -> None:
+    drawn = _longer(150)
+    assert carried(drawn, tmp_path, "intent") == []
+    plan = json.loads((tmp_path / "plan" / "plan.json").read_text())
+    assert [step["kind"] for step in plan["steps"]] == ["change", "cables"]
+    plan["steps"].reverse()
+    plan["rollback"] = [[], []]
+    walk = Walk(world_of(drawn, tmp_path, plan), random.Random(0))
+    walk.whole(plan)
+    assert "unsafe" in {each for each, _ in walk.wrong}
+
+
 def test_two_classes_are_checked_each_with_its_own_priority(folder: Path) -> None:
     """A second class loses its priority at one end of a link, and the first stays lossless."""
     files = (folder / "files").glob("*/config_db.json")
