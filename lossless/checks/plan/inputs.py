@@ -145,7 +145,8 @@ def change_of(
     problems += mixed_releases(groups, kinds) if not problems else []
     if problems:
         raise InputError(problems)
-    kinds = [*titled(kinds, groups)]
+    to_lay, to_take = _moved_links(running, target, kinds)
+    kinds = [_without_cables(kind, to_lay) for kind in titled(kinds, groups)]
     kind_of = {name: number for number, kind in enumerate(kinds) for name in kind.devices}
     views = _views(running, kinds, profile_dirs)
     lossless = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
@@ -165,7 +166,6 @@ def change_of(
     )
     kinds = [kind._replace(units=_units(kind, sent | lossless)) for kind in kinds]
     classes = _PortClasses(kinds)
-    to_lay, to_take = _moved_links(running, target, kinds)
     return FabricChange(
         tuple(kinds),
         tuple(hosts),
@@ -514,6 +514,22 @@ def _moved_links(
             if is_up and near[0] and (far is None or other):
                 to_take[end] = near if near[0] in names else (near[0], "")
     return to_lay, to_take
+
+
+def _without_cables(kind: PlannedKind, to_lay: Collection[_End]) -> PlannedKind:
+    """Return a kind without the cables of links that are laid after the last step: they replace no cable in service.
+
+    A port with such a link on some of its switches keeps its cables, which those on the others have.
+    """
+    before, after = (
+        {
+            port: length
+            for port, length in cables_m.items()
+            if not all((name, port) in to_lay for name in kind.devices)
+        }
+        for cables_m in (kind.cables_m, kind.new_cables_m)
+    )
+    return kind._replace(cables_m=before, new_cables_m=after)
 
 
 def _ends_of(fabric: Fabric) -> Iterator[tuple[_End, _End]]:

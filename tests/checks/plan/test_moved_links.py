@@ -55,6 +55,20 @@ def test_hosts_that_come_are_cabled_after_the_last_step(tmp_path: Path) -> None:
     )
 
 
+@SOURCES
+def test_the_cable_of_a_host_at_the_port_of_an_old_uplink_comes_with_its_link(
+    source: str, tmp_path: Path
+) -> None:
+    """The uplink's cable is not changed for it, and no step sets a host that is not there yet."""
+    before, after = (intent(leaf="nvidia-sn4700", spine="nvidia-sn4700") for _ in range(2))
+    before["topology"]["leaf_spine"] |= {"uplinks": "2 x 400G"}
+    after["topology"]["leaf_spine"] |= {"hosts_per_leaf": 3, "oversubscription": 1.5}
+    made = planned(tmp_path, source, before, after)
+    assert any("host3 - leaf1:Ethernet16" in note for note in made.notes)
+    assert "cables" not in {step.kind for step in made.steps}
+    assert not any("host3" in group.hosts for step in made.steps for group in step.hosts)
+
+
 def test_an_uplink_that_is_not_laid_yet_is_no_danger_and_stops_no_jobs(tmp_path: Path) -> None:
     """Its port is down in the files: one end of it may get PFC before the other."""
     made = planned(tmp_path, "files", shaped(), shaped(uplinks="2 x 800G"))
