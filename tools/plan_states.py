@@ -580,8 +580,9 @@ def _works_of_hosts(step: Data, folder: Path, state: State, wanted: Mapping[str,
         for line in step["by_hand"]
         if line.startswith("hosts") and "job scheduler" not in line
     ]
+    # A host that only the target has is not set back: it goes before a rollback.
     for host, now in state.nics.items() if told else ():
-        then = told_in_words(now, wanted[host], told[0])
+        then = told_in_words(now, wanted.get(host, now), told[0])
         yield _host_work(host, now, then, {"group": "hosts", "drained": False, "at_once": None})
 
 
