@@ -103,7 +103,7 @@ def room_left(switch: Switch) -> int | None:
 def _without_unready_groups(switch: Switch) -> Switch:
     """Return a switch without the generated lossless groups of ports whose cable length is missing or 0m.
 
-    Such a switch generates none there. A file that lacks all cable lengths is left as it is.
+    SONiC generates no group on such a port. A file that lacks all cable lengths is left as it is.
 
     Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort).
     """

@@ -110,9 +110,9 @@ _T = TypeVar("_T")
 
 
 def whatever_the_parts(trigger: Trigger, found: Callable[[Trigger], _T | None]) -> _T | MissingInput | None:
-    """Return the result that a trigger has for every number of parts of the buffer, that for the fewest parts.
+    """Return the result of ``found`` for a trigger, if every possible number of parts of the buffer has one.
 
-    None: nothing is found for any number. A missing input: it depends on the number, which is unknown.
+    It is the result for the fewest parts. None: no number has a result. A missing input: only some numbers have one.
     """
     each = [found(one) for one in trigger.per_number]
     if all(one is not None for one in each):
@@ -319,9 +319,9 @@ class Reserved(NamedTuple):
 
 
 def shared_bytes(size_bytes: int, headroom_bytes: int, chip_bytes: int, reserved_bytes: int = 0) -> int:
-    """Return the shared bytes of a pool: its size without headroom and reservations where it contains them.
+    """Return the shared bytes of a pool: its size, less the headroom and the reservations that this size contains.
 
-    With reservations, a pool that does not contain its headroom is at most the rest of the chip.
+    If there are reservations, a pool whose size contains no headroom shares at most the rest of the chip.
     """
     if headroom_bytes and includes_headroom(size_bytes, headroom_bytes, chip_bytes):
         return max(0, size_bytes - headroom_bytes - reserved_bytes)
@@ -336,14 +336,14 @@ def buffer_parts(switch: Switch) -> tuple[int, ...]:
 
 
 def most_parts(switch: Switch) -> int:
-    """Return the largest number of parts that a switch's buffer may have: that of the smallest XOFF."""
+    """Return the largest number of parts that a switch's buffer may have, with which XOFF is smallest."""
     return max(buffer_parts(switch))
 
 
 def reserved_of(switch: Switch, pool: Pool) -> Reserved:
-    """Return the bytes that ports reserve of an ingress pool unless they are down; 0 where :func:`reserves` is False.
+    """Return the bytes that ports reserve of an ingress pool; 0 where :func:`reserves` is False.
 
-    Queues count if their pool is the whole buffer too: it has the same size, or is that of lossless queues as well.
+    Ports that are down are left out. Queues count where their egress pool is the same memory (:func:`_is_whole`).
     """
     if not reserves(switch):
         return Reserved()

@@ -76,7 +76,7 @@ class PfcLoad(NamedTuple):
 
     @property
     def above(self) -> tuple[str, ...]:
-        """The values above their limits, in words; none where PFC stays in reserve."""
+        """The values above their limits, in words; empty where all are within their limits."""
         longest, limit = self.longest_pause_us, self.longest_pause_limit_us
         exceeded = {
             f"{self.nics_paused:.0%} of NICs are paused (limit {MOST_NICS_PAUSED:.0%})": self.nics_paused

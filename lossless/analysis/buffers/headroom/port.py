@@ -81,7 +81,7 @@ class LinkNeed(NamedTuple):
 def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
     """Return the fastest speed in b/s, the best known cable length in meters and the MTU in bytes of a link.
 
-    Where one of them is unknown, return that.
+    Where one of them is unknown, return it as a missing input.
     """
     speed_bps, cable_m, mtu_bytes = fastest_speed(ports), ports.cable.known_m, port_mtu(ports)
     if speed_bps is None:

@@ -55,7 +55,7 @@ class HeadroomSum(NamedTuple):
     def fits(self) -> bool:
         """Whether the headroom leaves shared bytes on the chip, as far as is known.
 
-        A pool size of 0 is a computed one: headroom took the whole chip, or queue reservations did, which still fits.
+        A pool size of 0 is a computed one: it fits if only the reservations of queues leave no shared bytes.
         """
         size = self.pool.size_bytes
         if size == 0:
