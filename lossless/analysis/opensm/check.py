@@ -305,7 +305,7 @@ def file_of(statements: Sequence[tuple[str, str]]) -> bytes:
     """Return the contents of a configuration file in which opensm reads exactly these keys and values.
 
     Raises:
-        SubnetManagerError: no file has them, such as a path with a ``#`` in it.
+        SubnetManagerError: no file can state them, such as a path with a ``#`` in it.
     """
     lines = []
     for key, value in statements:
@@ -340,7 +340,7 @@ def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> P
     Options that name files name those of the folder; opensm reads no other.
 
     Raises:
-        SubnetManagerError: no file has these options, such as a path with a ``#`` in it.
+        SubnetManagerError: no file can state these options, such as a path with a ``#`` in it.
     """
     for name, text in files.items():
         if name != CONFIGURATION:
@@ -362,10 +362,10 @@ def _names_file(key: str) -> bool:
 def seat_of(subnet: Subnet) -> str:
     """Return the name of the HCA or switch of the subnet manager with the highest priority, of the active ones if any.
 
-    Without a known one it is the first HCA.
+    If the place of no manager is known, it is the first HCA.
 
     Raises:
-        SubnetManagerError: the fabric has no HCA either.
+        SubnetManagerError: no place is known, and the fabric has no HCA.
     """
     active = [manager for manager in subnet.managers if not manager.standby] or list(subnet.managers)
     best = max(active, key=lambda manager: manager.priority or 0, default=None)
@@ -434,7 +434,7 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
 
 
 class ConfigurationKeys(NamedTuple):
-    """The numbers of keys that opensm was given and read with another value; it or its simulation lacks others."""
+    """The number of keys given to opensm, of those it reads with another value, and the keys not checked."""
 
     read: int
     changed: int
