@@ -198,9 +198,9 @@ def _shortest_cycle(
 
 
 def _coming_back(traffic: Flows) -> list[int]:
-    """Return the traffic of each move, 0 for one over a channel from whose end no path leads back to its start.
+    """Return the traffic of each move, 0 where no path leads from the end of its channel back to the start.
 
-    Every cycle of waits consists of the other channels.
+    Every cycle of waits consists of channels with traffic left.
     """
     moves = traffic.moves
     tails, heads = array(NODE, map(moves.place, moves.tails)), array(NODE, map(moves.place, moves.heads))
@@ -219,8 +219,9 @@ def _coming_back(traffic: Flows) -> list[int]:
 def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
     """Return whether every turn leads to a channel of a higher rank, which is impossible along a cycle.
 
-    Channels down rank highest, and the higher the lower they begin; all others rank as high as they begin. So no path
-    has a valley. The traffic of channels is combined by rank, so that this takes a step a move, and not one a turn.
+    Channels down rank above all others, and higher the lower the tier that they begin in; the others rank by the tier
+    that they begin in. So no path has a valley. The traffic of channels is combined by rank: the work grows with the
+    number of moves, not of turns.
     """
     tiers = wires.tiers
     ranks = [

@@ -167,8 +167,8 @@ def _settled(outcome: FailureOutcome, question: RoutingQuestion) -> bool:
 class _Cases:
     """The cases of one to ``most`` failures that could change the verdict, one of several symmetric ones, fewer first.
 
-    ``of`` yields the elements of a fabric that can fail. Where a failure could not change anything, the cases without
-    it show the same as those with it. ``too_many``: the work limit was reached.
+    ``of`` yields the elements of a fabric that can fail. A case stands for itself
+    with further failures that could not change anything. ``too_many``: the work limit was reached.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class _Cases:
     def _strikes(self, wires: Wires, failures: int) -> Iterator[Failure]:
         """Yield the elements that can fail, one of several symmetric ones.
 
-        Only elements of which one or more must fail for up to ``failures`` failures to change anything are yielded.
+        Other elements are left out: every set of up to ``failures`` failures that changes anything has one of these.
         """
         matters = self._that_matter(wires, failures)
         number = {name: place for place, name in enumerate(wires.names)}
@@ -282,7 +282,7 @@ class CriticalElements(NamedTuple):
 
 
 def critical_elements(wires: Wires, moves: PolicyMoves, failures: int) -> CriticalElements:
-    """Return the elements of which one or more must fail for up to ``failures`` failures to change a distance."""
+    """Return the critical elements: any set of up to ``failures`` failures that changes a distance has one of them."""
     paths = shortest_paths(moves, wires.attached)
     switches, pairs = set[int](), set[tuple[int, int]]()
     for move, here in enumerate(carried(moves, paths, _with_few(wires, moves, paths, failures))):

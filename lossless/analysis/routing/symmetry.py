@@ -368,7 +368,7 @@ class _Form:
 class Orbits:
     """Groups of switches, and of pairs of switches, that exchanges of blocks can map to each other.
 
-    Both are given as their ends: the number of one switch, or of two in either order.
+    A switch or a pair is given as its ends: the number of one switch, or of two in either order.
     """
 
     def __init__(self, wires: Wires) -> None:
@@ -379,7 +379,7 @@ class Orbits:
                 self._swap({**dict(zip(first, second, strict=True)), **dict(zip(second, first, strict=True))})
 
     def of(self, ends: Block) -> Block:
-        """Return the ends that represent the group of these ends."""
+        """Return the ends that stand for all members of a group, by the ends of one member."""
         return self._root(tuple(sorted(ends)))
 
     def _swap(self, moved: dict[int, int]) -> None:

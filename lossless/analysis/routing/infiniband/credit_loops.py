@@ -274,7 +274,10 @@ def _updn_choices(graph: SubnetGraph, subnet: Subnet) -> Callable[[int], Choices
 
 
 def _tree_choices(graph: SubnetGraph, subnet: Subnet) -> Callable[[int], Choices] | str:
-    """Return the choices of tree engines by destination: down where it is below, else up; text for no strict tree."""
+    """Return the channels that tree engines may choose, by destination: down to one below, else up.
+
+    Where the fabric is no strict tree, return that reason as text.
+    """
     roots = roots_of(subnet)
     if roots is None:
         ranks = [FAR if switch.tier is None else -switch.tier for switch in graph.switches]
