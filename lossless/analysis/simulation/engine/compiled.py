@@ -105,7 +105,7 @@ class _WholeCache(FunctionCache):
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of cached machine code; None if none is this user's and writable by this user alone."""
+    """Return the folder of cached machine code; None without one that only this user owns and may write."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in (
         *sorted(_KERNELS.glob("*.py")),
@@ -133,9 +133,9 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return our own folders in which the cache may be, the best first: of the environment alone, else of the user.
+    """Return the folders in which the cache may be, the best first; if the environment names one, it alone.
 
-    The last is directly in the folder for temporary files: whoever owned a folder between them could exchange it.
+    The last one is directly in the folder for temporary files: the owner of a folder in between could exchange it.
     """
     stated = os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME")
     if stated:

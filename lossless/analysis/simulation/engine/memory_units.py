@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class MemoryUnit(NamedTuple):
-    """A pool of a switch, 0 that of its lossless groups, or a part of it where the buffer is divided."""
+    """A pool of a switch, or a part of it where the buffer is divided; pool 0 is that of the lossless groups."""
 
     node: int
     pool: int
@@ -96,5 +96,5 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
 
 
 def _part(switch: SimSwitch, place: int) -> int:
-    """Return the number of a port's buffer part, from its number on the switch: the first part gets all that fit."""
+    """Return the number of the buffer part of a port: ports fill the parts in the order of their numbers."""
     return min(place // max(1, switch.ports_per_part), switch.parts - 1) if switch.parts > 1 else 0

@@ -71,7 +71,8 @@ class SimGroup(NamedTuple):
 class SimPort(NamedTuple):
     """One end of a cable in a switch: the queues that it sends from and the groups that it receives into, by class.
 
-    ``watchdog`` has times, action and classes of its own, None where those of its switch apply; it is polled as often.
+    ``watchdog`` has times, action and classes of its own, None where those of its switch apply. Both are polled
+    at one interval.
     """
 
     queues: tuple[SimQueue, ...]

@@ -68,7 +68,7 @@ class SimState(NamedTuple):
     pullers: Any  # PULLER
 
     def copy(self) -> SimState:
-        """Return a state that shares no array with this one, without its frames: :meth:`set_to` needs none."""
+        """Return a copy of the state without its frames, which :meth:`set_to` does not need."""
         return SimState(*(array.copy() for array in self._replace(frames=self.frames[:0])))
 
     def set_to(self, other: SimState) -> None:
@@ -474,7 +474,7 @@ def _windows(kinds: Sequence[tuple[SimWindow, float]]) -> Any:
 def _set_pullers(
     network: SimNetwork, senders: Any, windowed: Sequence[tuple[int, SimWindow]]
 ) -> dict[int, list[int]]:
-    """Set which puller gives each sender credit; return the flows of each host that pulls."""
+    """Set for each sender the receiver that gives it credit (its puller); return the flows of each such host."""
     hosts: dict[int, list[int]] = {}
     for record, (number, window) in zip(senders, windowed, strict=True):
         if window.credit_bytes:

@@ -134,7 +134,7 @@ def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:
 
 
 def _flowlets(network: SimNetwork, flows: Any) -> Any:
-    """Return the flowlet records, by switch and flow; empty if no flow is moved between gaps."""
+    """Return the flowlet records, by switch and flow; empty if no flow may change its link after a gap."""
     moved = bool((flows["spread"] == CHOICES["flowlets"]).any())
     moved = moved or any(switch.choice == "flowlets" for switch in network.switches.values())
     kept = np.zeros((len(network.switches) if moved else 0, len(flows)), records.FLOWLET)
@@ -243,7 +243,7 @@ def _set_acks(flows: Any, acks: Any, answered: Any, network: SimNetwork, wiring:
 
 
 def _set_followers(flows: Any, network: SimNetwork, place: dict[int, int], first: int) -> list[int]:
-    """Set how many flows each flow waits for; return the waiting flows, which stand in the paths from ``first`` on."""
+    """Set how many flows each flow waits for; return the waiting flows, which the paths list from ``first`` on."""
     waiting: dict[int, list[int]] = {}
     for number, flow in enumerate(network.flows):
         flows["waits_for"][place[number]] = len(flow.after)
@@ -273,7 +273,7 @@ def dcqcn_params(sets: Sequence[SimDcqcn]) -> Any:
 
 
 def _cnp_depth(network: SimNetwork, flows: Any) -> int:
-    """Return how many CNPs of one flow can be under way: the frames that the fastest link carries meanwhile, and 8."""
+    """Return how many CNPs of one flow can be under way: the frames of the fastest link in the longest delay, and 8."""
     fastest = max(cable.rate_bps for cable in network.cables)
     smallest = min(flow.mtu_bytes for flow in network.flows) + network.physics.overhead_bytes
     frame_ps = smallest * PS_PER_BYTE / fastest

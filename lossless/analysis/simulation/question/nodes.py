@@ -95,8 +95,8 @@ def dcqcn(values: Mapping[str, int]) -> SimDcqcn:
 class RateControl(NamedTuple):
     """The congestion control of senders, by a name that has the source of its parameters.
 
-    ``stands_in``: their NIC is not known to run it as shipped; the name then has that of
-    the NIC too.
+    ``stands_in``: the NIC of the senders is not known to run this congestion control as shipped; the name then
+    includes the name of the NIC.
     """
 
     name: str
@@ -435,7 +435,7 @@ class EcmpRoutes:
         return self._topology.leaf(nic) in self._distances(self._topology.leaf(target))
 
     def pairs(self, paths: Iterable[Sequence[int]], *, equal: bool) -> set[frozenset[int]]:
-        """Return the pairs of neighboring nodes on the paths, with ``equal`` on all other shortest paths too."""
+        """Return the pairs of neighboring nodes on paths; with ``equal``, on all shortest paths with these ends."""
         if not equal:
             return {frozenset(pair) for path in paths for pair in pairwise(path)}
         paths = list(paths)

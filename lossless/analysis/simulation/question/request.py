@@ -111,9 +111,9 @@ class NamedQuestion(NamedTuple):
 class Limits(NamedTuple):
     """The limits of a study: the number of seeds, of events over all seeds, and of threads (None: one a core).
 
-    ``budget`` is the number of events that a report is cut to: by seeds of the requested traffic, and by leaves, seeds
-    and bytes of a permutation. It counts events, estimated or run, not time, so results are the same on every machine.
-    None: nothing is left out.
+    ``budget`` is the number of events to which a report is cut: seeds of the requested traffic are left out, and
+    leaves, seeds and bytes of a permutation. It counts events, estimated or run, not time, so results are the same on
+    every machine. None: all are run.
     """
 
     seeds: int = SEEDS
@@ -158,8 +158,9 @@ class TuneAsk(NamedTuple):
 class TuneProgress(NamedTuple):
     """Callbacks that report the progress of a tuning.
 
-    ``measured`` is called when one setting is begun (None), and when it has been tried, with the maximum number of
-    settings to come, each with the number of workers; ``done`` with how many are done of how many.
+    ``measured`` is called with None when one setting is begun, and with the maximum number of settings to come when it
+    has been tried, both times with the number of workers. ``done`` is called with the number of settings that are done
+    and of all.
     """
 
     measured: Callable[[int | None, int], None] = lambda _, __: None
@@ -251,7 +252,7 @@ def takes_any_order(question: Question) -> bool:
 def spread_of(question: Question) -> SimSpread | None:
     """Return how switches choose the links of a question's flows, None where each flow keeps one path.
 
-    Where tiers choose otherwise than others, flows leave it to each switch (:func:`choice_at`).
+    Where tiers have different methods, each switch applies its own (:func:`choice_at`).
     """
     choices = choices_of(question)
     if not chooses(question):

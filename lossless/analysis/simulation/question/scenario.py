@@ -192,7 +192,7 @@ class Scenario(NamedTuple):
 
     @property
     def rate_controls(self) -> tuple[RateControl, ...]:
-        """The different congestion controls of its senders; none of Ultra Ethernet."""
+        """The different congestion controls of RoCE senders; empty where senders are those of Ultra Ethernet."""
         if self.senders is not None:
             return ()
         return _rate_controls((self.topology.host_of[nic] for nic in self.nics), self.question)
@@ -409,7 +409,7 @@ def _nics(
     """Return the NIC ports that take part, in the order of the fabric.
 
     A subset alternates among planes and switches; with ``whole_leaves`` it has the first and last leaves of each plane.
-    A missing input is returned where none other reaches the target.
+    A missing input is returned where no other NIC port reaches the target.
 
     Switches read from devices without a link between them are fabrics of their own; an intent declares one fabric, or
     several planes: an incast stays in that of its target, other patterns are in all planes that hosts share. Where
@@ -486,7 +486,8 @@ def _of_leaves(built: SimTopology, nics: Iterable[int], most: int) -> list[int]:
 def _groups(built: SimTopology, question: Question, target: int) -> list[list[int]]:
     """Return the NIC ports with traffic, in groups that exchange it, that of the target's rail first.
 
-    If an intent's host has no port in the target's plane, they are the target and such a port, which no path connects.
+    If a host of an intent has no port in the plane of the target, the result is one group: the target and a port of
+    that host, which no path connects.
     """
     planes = built.by_plane(built.nics)
     own = next(plane for plane in planes if target in plane)

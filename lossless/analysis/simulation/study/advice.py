@@ -162,7 +162,7 @@ def _held_by_size(view: View, place: NamedLinkEnd, profile: BufferProfile) -> bo
 
 
 def without_limits(results: Study, limits: Limits) -> Study:
-    """Return the study with unlimited headroom; where a budget leaves seeds out, of those with least headroom left."""
+    """Return the study with unlimited headroom; a budget leaves out the seeds with most headroom left."""
     by_room = sorted(
         results.seeds, key=lambda seed: seed.tightest.margin_bytes if seed.tightest else _ENOUGH_BYTES
     )
@@ -271,7 +271,7 @@ def lossy_advice(view: View, results: Study) -> Iterator[str]:
 
 
 def _order(results: Study) -> Iterator[str]:
-    """Yield the change that ends the repetition of packets that arrive out of order over other paths."""
+    """Yield the change after which packets that arrive out of order are not sent again."""
     question = results.scenario.question
     if spread_of(question) is None or question.ahead_frames == 0:
         return

@@ -90,7 +90,7 @@ class SharingExpectation(NamedTuple):
 
 
 class CalculatedRun(NamedTuple):
-    """The permutation under one condition, and the cost that this adds to the last one: shares of ideal spreading."""
+    """The flow rates of the permutation under one condition, as shares of ideal spreading, and its added cost."""
 
     name: str
     adds: str
@@ -113,7 +113,7 @@ class CalculatedLoad(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the load is carried: by the mean flow rate, and by the slowest tenth, which the last flow is of."""
+        """Whether the load is carried, by the mean flow rate and by the rate of the slowest tenth of flows."""
         last = self.runs[-1]
         carried = last.mean.median >= LEAST_MEAN and last.slowest_tenth.median >= LEAST_LAST
         return f"{'carried' if carried else 'not carried'}, by calculation"
@@ -213,7 +213,7 @@ def _tenths(values: Sequence[float]) -> Range:
 def _runs(
     ideal: Paths, chosen: Paths, groups: Sequence[Sequence[int]], name: str, adds: str
 ) -> tuple[CalculatedRun, ...]:
-    """Return ideal spreading, and the flow rates over the chosen paths: all where no flow has a choice of links."""
+    """Return the runs with ideal spreading and over the chosen paths; equal where no flow has a choice of links."""
     whole = Range(1, 1, 1)
     found = expectation(chosen, groups, ideal)
     rates = (whole, whole) if found is None else (found.mean, found.slowest_tenth)

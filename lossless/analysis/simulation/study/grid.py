@@ -166,7 +166,7 @@ def parse_values(knob: Knob, text: str) -> tuple[int, ...]:
     """Return the values of a threshold that a text names, each once.
 
     Raises:
-        QuantityError: a value that the threshold cannot have, or a range that is none.
+        QuantityError: a value that the threshold cannot have, or an invalid range.
     """
     parts = (_part(knob, part.strip(BLANKS)) for part in text.split(","))
     return tuple(dict.fromkeys(value for part in parts for value in part))
@@ -198,7 +198,7 @@ def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
     """Return ``many`` values from low to high, halves rounded up.
 
     Raises:
-        QuantityError: it is no number of values that the range has.
+        QuantityError: ``many`` is no number, out of range, or more than the values from low to high.
     """
     count = int(many) if re.fullmatch("[0-9]{1,6}", many.strip(BLANKS)) else 0
     if not 2 <= count <= MOST_SETTINGS:

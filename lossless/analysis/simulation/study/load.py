@@ -196,10 +196,12 @@ def _reduced(whole: Scenario, posed: Scenario, most: int, seeds: int, allowed: i
 
 
 def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tuple[Load | None, PfcLoad]:
-    """Return the load of a permutation, and the load on PFC; without causes None and the latter, by one condition.
+    """Return the load of a permutation, and the load on PFC.
+
+    Without causes only the declared condition is run, and the first result is None.
 
     Raises:
-        ScenarioError: it would take more events than ``limits`` allow, or they have no seed.
+        ScenarioError: the runs would take more events than ``limits`` allow, or there is no seed to run.
     """
     scenario, limits = posed.scenario, limits._replace(seeds=posed.seeds)
     conditions = [*_conditions(scenario)][0 if with_causes else -1 :]
@@ -246,7 +248,7 @@ def load_of(posed: PosedLoad, limits: Limits, *, with_causes: bool = True) -> tu
 
 
 class _Condition(NamedTuple):
-    """A scenario by a name, and the cost that it adds to the last one; ``roomy``: memory without limits, no pauses."""
+    """A named scenario, and the cost that it adds to the condition before; ``roomy``: unlimited memory, no pauses."""
 
     name: str
     adds: str
@@ -279,7 +281,7 @@ def _conditions(scenario: Scenario) -> Iterator[_Condition]:
 
 
 class _Ideal(NamedTuple):
-    """A step under ideal spreading: its time, and the time that NIC ports alone would take for it over that."""
+    """A step under ideal spreading: its time, and the part of this time that NIC ports alone would take."""
 
     step_ns: float
     of_line_rate: float

@@ -86,9 +86,9 @@ def loss_of(state: SimState, network: SimNetwork, without_loss_ns: float | None 
 
 
 def bound_ns(network: SimNetwork) -> float:
-    """Return when all transfers have ended at the earliest: the time of the link that has most to carry, and latency.
+    """Return the earliest time at which all transfers can have ended: that of the slowest link, plus latency.
 
-    Where switches choose links, those of hosts alone count.
+    The slowest link takes longest for its load. Where switches choose links, only links of hosts count.
     """
     rates_bps: dict[tuple[int, int], float] = {}
     delays_ns: dict[tuple[int, int], float] = {}

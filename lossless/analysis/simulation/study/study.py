@@ -98,7 +98,8 @@ _HALVINGS = 4
 class PeerReactionLimit(NamedTuple):
     """Two reaction times of peers to PFC: with ``allowed_ns`` frames are dropped, with ``safe_ns`` none.
 
-    ``place`` is the port that dropped most. In large fabrics they are those of the seeds that dropped most.
+    ``place`` is the port that dropped most. In large fabrics both times are those of the seeds that
+    dropped most.
     """
 
     place: NamedLinkEnd

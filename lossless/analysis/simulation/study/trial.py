@@ -91,7 +91,7 @@ def _trial(seen: SeedResult) -> LossTrial:
 
 
 def network_with(network: SimNetwork, setting: ThresholdSetting, task: LossyTask) -> SimNetwork:
-    """Return a network whose switch ports have the thresholds of a setting, and any windows of senders fit it."""
+    """Return a network with the thresholds of a setting at switch ports, and sender windows that fit these."""
     kinds: dict[int, SimPort] = {}
 
     def set_end(end: SimPort | None) -> SimPort | None:
@@ -380,7 +380,7 @@ class Bench:
         return int((-(-flows["expected_psn"] // flows["mtu_bytes"])).sum())
 
     def _pool_margin(self) -> int | None:
-        """Return the least free part of a headroom pool smaller than the sum of its groups' headrooms, None without."""
+        """Return the least free part of headroom pools that are smaller than their groups' headrooms, None without."""
         if not len(self._given_pools):
             return None
         units = self._simulation.state.units

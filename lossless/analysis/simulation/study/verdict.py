@@ -279,7 +279,7 @@ def describe(scenario: Scenario) -> str:
 
 
 def _many(scenario: Scenario) -> str:
-    """Return the number of NIC ports, and of how many where those of some leaves stand for all."""
+    """Return as text how many NIC ports take part; of how many, where those of some leaves stand for all."""
     taking, every = len(scenario.nics), len(scenario.topology.nics)
     return f"{taking:,} of {every:,}" if scenario.question.whole_leaves and taking < every else f"{taking}"
 

@@ -111,7 +111,7 @@ def _part(size_bytes: int | None, part: float) -> int | None:
 
 
 def _percent(percent: int | None, part: float) -> int | None:
-    """Return Pmax a step lower or higher, 1 to 100, or None; a step is that of ``part`` from 1, at least 1 percent."""
+    """Return Pmax times ``part`` in percent, changed by at least 1, within 1 to 100; None without a Pmax."""
     if percent is None:
         return None
     step = max(1, round(percent * abs(part - 1)))
@@ -150,10 +150,10 @@ class Choice(NamedTuple):
     """The chosen setting, its results after small changes, and why each parameter has its value.
 
     ``place`` is its place in the front, from 1, None where it is not in the front. ``gain`` is the first figure that it
-    improves against the configured setting, with seeds that the search has not used; None where it is that setting, or
-    where only it is safe. ``outside`` are values beyond the published range, ``outside_gain`` their gain against
-    the best setting within it, None without them or without such a setting. ``rejected`` are settings that raised an
-    objection.
+    improves against the configured setting, with seeds that the search has not used; None if the choice is that
+    setting, or if that setting is not safe. ``outside`` are values beyond the published range, ``outside_gain`` their
+    gain against the best setting within that range, None without such values or such a setting. ``rejected`` are
+    settings that raised an objection.
     """
 
     row: TriedSetting
@@ -239,7 +239,7 @@ _IDLE = "kept: the proposal needs no other value"
 
 
 class _Seen(NamedTuple):
-    """A setting with the seeds of the search, and with fresh ones; figures are those of each seed.
+    """The results of a setting with the seeds of the search, and with fresh ones; figures are those of each seed.
 
     ``fresh_by_workload`` are those of each workload by itself.
     """
@@ -265,9 +265,9 @@ class Chooser:
     """The choice of a proposal among everything that was tried.
 
     A proposal is safe, raises no objection, and changes only parameters with an effect. Where the configured setting is
-    safe, the p99 queueing delay of a proposal is no longer than its own, and within the bound where the intent states
-    one; the proposal gains enough in one figure to be worth a change, and loses in none, in no workload, and not where
-    other queues hold most of the buffer. A setting that trades one for another is in the front, for a person to decide.
+    safe, a proposal has no longer p99 queueing delay than that setting, and keeps to the bound of the intent, if any;
+    it gains enough in one figure to be worth a change, and loses in no figure and no workload, also where other queues
+    hold most of the buffer. A setting that trades one figure for another is in the front, for a person to decide.
     """
 
     def __init__(
@@ -304,8 +304,8 @@ class Chooser:
     def _allowed_us(self) -> tuple[float, float]:
         """Return the longest p99 queueing delay a proposal may have, with the seeds of the search and with fresh ones.
 
-        No longer than now, and within the bound where the intent states one. Safety comes before both: where the
-        configured setting is not safe, the shortest queues that are safe may be proposed although they exceed it.
+        That is no longer than now, and within the bound of the intent, if any. Safety comes first: where the configured
+        setting is not safe, the shortest queues that are safe may be proposed although they exceed the bound.
         """
         now, bound_us = self.seen(self._now), self._problem.bound_us
         if now.is_safe:
@@ -320,7 +320,7 @@ class Chooser:
         return seen.is_safe and short
 
     def choice(self) -> tuple[Choice | None, str]:
-        """Return the choice, and why no other setting than the configured one is proposed where none is.
+        """Return the choice, and the reason why only the configured setting is proposed, empty if another one is.
 
         The choice is None where the configured setting is not safe, and no other one can be proposed.
         """
@@ -403,7 +403,7 @@ class Chooser:
         return gain_of(found) is not None
 
     def _gain(self, one: TrialSetting, other: TrialSetting) -> Effect | None:
-        """Return the gain from a setting to another, None without one or where something loses."""
+        """Return the gain from a setting to another, None without a gain or where a figure gets worse."""
         found = effects(self.seen(one).fresh_figures, self.seen(other).fresh_figures)
         return None if self._losses(one, other) else gain_of(found)
 
@@ -411,7 +411,7 @@ class Chooser:
         return workload_losses(self.seen(one).fresh_by_workload, self.seen(other).fresh_by_workload)
 
     def _improves(self, setting: TrialSetting) -> bool:
-        """Return whether a setting is worth a change; why the first one is not is kept for the report."""
+        """Return whether a setting is worth a change; the reasons against the first that is not are kept."""
         if setting == self._now:
             return False
         if not self.seen(self._now).is_safe:
@@ -440,9 +440,9 @@ class Chooser:
         return self._with_shared_pool[setting]
 
     def _best(self, rows: Sequence[TriedSetting]) -> TrialSetting | None:
-        """Return the acceptable setting of the front of some that small changes harm least, None without one.
+        """Return the acceptable setting in the front of ``rows`` that small changes harm least, None without one.
 
-        It improves the configured one, with idle changes taken back.
+        It improves on the configured setting; its changes without an effect are reverted.
         """
         best = (
             row

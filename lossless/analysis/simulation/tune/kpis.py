@@ -294,7 +294,7 @@ def _jct_ratio(case: Case, trial: Trial) -> float:
 
 
 def front(rows: Sequence[_Row], kpis_of: Callable[[_Row], Kpis]) -> tuple[_Row, ...]:
-    """Return the Pareto front of the safe settings, the best first: none is as good in all as a later one."""
+    """Return the Pareto front of the safe settings, the best first; of equally good ones only the first."""
     return tuple(_front(sorted(rows, key=lambda row: kpis_of(row).rank), kpis_of))
 
 

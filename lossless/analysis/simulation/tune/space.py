@@ -253,7 +253,10 @@ def thresholds_now(cases: Sequence[Case]) -> ThresholdsNow:
 
 
 def _of_both(one: PortThresholds, other: PortThresholds) -> PortThresholds:
-    """Return the thresholds of two groups of ports together: equal ones, those that differ, and the least."""
+    """Return the thresholds of two groups of ports as one: the equal ones, and the names of those that differ.
+
+    Headroom, pool and alpha are the least of both groups.
+    """
     differs = tuple(
         name
         for name in PARAMETERS
@@ -414,7 +417,7 @@ def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting
 
 
 def search_alpha(search: ThresholdSearch) -> None:
-    """Try each alpha at all ports, with the curve of the best setting; none where that has ports without an alpha."""
+    """Try each alpha at all ports, with the curve of the best setting, unless that has ports without an alpha."""
     if not search.rows:
         return
     best = search.best().setting

@@ -244,7 +244,7 @@ class Tuned(NamedTuple):
         return tuple(_margin(kind, own, self.now[kind]) for kind, own in by_kind)
 
     def place_of(self, setting: TrialSetting) -> int | None:
-        """Return the rank of a setting in the front, from 1; None where it is not in it."""
+        """Return the rank of a setting in the front, from 1; None where it is not in the front."""
         return next((at for at, row in enumerate(self.front, 1) if row.setting == setting), None)
 
 
@@ -379,10 +379,10 @@ class _Tuning:
         return next(self._run([Attempt(TrialSetting(never), whole=True)]))
 
     def _axes(self, unmarked: Tried) -> tuple[Axis, ...]:
-        """Return the axes of the curve, from the bytes in flight at most up to the deepest queue without marks.
+        """Return the axes of the first grid: those of the ECN curve, or only that of alpha if no sender has DCQCN.
 
-        Alpha is no axis there: it is tried at the best curve, as it changes nothing where PFC stays silent. Without
-        DCQCN it is the only one.
+        The curve ranges from the most bytes in flight up to at most the deepest queue without marks. Beside a curve,
+        alpha is tried later: it changes nothing where PFC stays silent.
 
         Raises:
             ScenarioError: nothing can be tuned.

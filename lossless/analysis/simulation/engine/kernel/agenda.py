@@ -126,7 +126,7 @@ CONGESTED, TRIMMED, ASKS, AGAIN = 1, 2, 4, 8
 
 @outlined
 def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
-    """Send news of a packet to its sender: it is acknowledged with all that no ACK covers yet, or lost."""
+    """Send news of a packet to its sender: its loss, or an ACK for all received packets that no ACK covers yet."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
     news = w.news[np.uint64(send_news(w, flow, arrives_at))]
@@ -161,7 +161,7 @@ def ask_again(w: World, number: int, packet: int, arrives_at: int) -> None:
 
 @kernel
 def send_news(w: World, flow: Any, at_ps: int) -> int:
-    """Let the receiver of a flow send news at a time; return the entry that they are to be written to."""
+    """Let the receiver of a flow send news at a time; return the index of the entry for this news."""
     sender = w.senders[np.uint64(flow.sender)]
     if flow.acks < 0:
         arrives_at = at_ps + flow.feedback_ps

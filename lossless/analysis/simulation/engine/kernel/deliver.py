@@ -148,7 +148,10 @@ def _give_asked(w: World, puller: Any, number: int) -> int:
 
 @kernel
 def _give_more(w: World, puller: Any, number: int) -> int:
-    """Give a sender credit beyond its requests, until that is a window; return the bytes, -1 if its flow is done."""
+    """Give a sender credit beyond its requests; return the bytes, -1 if its flow is done.
+
+    The sender stays in the list until this credit amounts to a window.
+    """
     sender = w.senders[np.uint64(number)]
     if w.flows[np.uint64(sender.flow)].done_at >= 0:
         return -1
@@ -284,7 +287,7 @@ def receive_any(w: World, number: int, arrives_at: int) -> bool:
 
 @kernel
 def _ask_for_earlier(w: World, frame: Any, flow: Any, arrives_at: int) -> None:
-    """Ask for the packets that were sent before one that comes, and that came not: on one path they are lost."""
+    """Request the packets that were sent before a received one and have not arrived: on one path they are lost."""
     own = flow.first_packet + frame.psn // flow.mtu_bytes
     if not w.sent[np.uint64(own)].waits or not is_last_copy(w, frame, own):
         return
@@ -306,7 +309,7 @@ def _is_there(w: World, flow: Any) -> bool:
 def _answer(w: World, frame: Any, flow: Any, arrives_at: int, is_new: bool) -> None:
     """Send an ACK after enough bytes, or for a packet that is marked, requests an ACK, is the first or is sent again.
 
-    A packet that requests an ACK before its turn gets another one when no earlier packet is missing.
+    A request for an ACK that arrives out of order is answered again once no earlier packet is missing.
     """
     sender = w.senders[np.uint64(flow.sender)]
     due = frame.marked or not sender.heard or not is_new

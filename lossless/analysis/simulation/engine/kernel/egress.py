@@ -96,7 +96,7 @@ def _highest(ready: int, classes: int) -> int:
 
 @kernel
 def leave(w: World, at: int, priority: int) -> int:
-    """Take the first frame of a queue out of the switch's memory; its group may let the peer go on."""
+    """Take the first frame of a queue out of the switch's memory; its group may resume its peer."""
     link, queue = w.links[np.uint64(at)], w.queues[np.uint64(at * w.classes + priority)]
     number = dequeue(w, queue)
     frame = w.frames[np.uint64(number)]

@@ -39,7 +39,10 @@ def xoff(unit: Any, group: Any) -> float:
 
 @kernel
 def fits(unit: Any, group: Any, held_bytes: int) -> bool:
-    """Return whether a frame may enter: chip and pools have room and, if headroom is in use, it or the reserve has."""
+    """Return whether a frame may enter: chip and pools have room for it.
+
+    If the group uses headroom, its headroom or its reservation must have room too, and so must the headroom pool.
+    """
     used = unit.used + held_bytes
     if used > unit.buffer_bytes or used > unit.pool_bytes + unit.headroom_pool_bytes:
         return False
@@ -126,7 +129,7 @@ def wants_resume(unit: Any, group: Any) -> bool:
 
 @kernel
 def take(w: World) -> int:
-    """Return a frame that is in no use; :mod:`run` sees to it that there is one."""
+    """Return the number of a free frame; :mod:`run` makes sure that there is one."""
     w.clock.free_frames -= 1
     number = w.clock.free
     if number < 0:
@@ -183,7 +186,7 @@ def below(clock: Any, many: int) -> int:
 
 @outlined
 def hashed(salt: Any, place: int, flow: int, value: int) -> int:
-    """Return the hash of a flow and a value at a place, 31 bits: splitmix64 of them (Steele 2014)."""
+    """Return the hash (31 bits) of a flow and a value at a numbered place, as a switch: splitmix64 (Steele 2014)."""
     word = salt ^ (np.uint64(place) << np.uint64(48)) ^ (np.uint64(flow) << np.uint64(16)) ^ np.uint64(value)
     word += np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

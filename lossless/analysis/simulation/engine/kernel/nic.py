@@ -105,9 +105,9 @@ def pick(w: World, at: int) -> Any:
 
 @outlined
 def _found_none_waiting(w: World, link: Any, number: int) -> bool:
-    """Return whether a flow of Ultra Ethernet came to an idle NIC: it is ready again before others come.
+    """Return whether a flow of Ultra Ethernet came to an idle NIC, with no other flow of the NIC waiting.
 
-    Its senders wait in line for the NIC (``UecNIC``, ``htsim/sim/uec.cpp``, ultraethernet/uet-htsim @40ccb05); queue
+    Such flows wait in line for the NIC (``UecNIC``, ``htsim/sim/uec.cpp``, ultraethernet/uet-htsim @40ccb05); queue
     pairs of RoCE have fixed turns.
     """
     flow = w.flows[np.uint64(number)]
@@ -155,7 +155,10 @@ def next_bytes(flow: Any) -> int:
 
 @kernel
 def emit(w: World, at: int, number: int, wire_bytes: int, at_ps: int, until_ps: int) -> int:
-    """Send a frame of a flow from a time to another, set when its next may start (DCQCN); return it, on no wire yet."""
+    """Send a frame of a flow between two times, and return it, not yet on a wire.
+
+    With DCQCN the time is set from which the next frame may start.
+    """
     flow, link = w.flows[np.uint64(number)], w.links[np.uint64(at)]
     new = take(w)
     frame = w.frames[np.uint64(new)]
@@ -506,7 +509,7 @@ def next_entropy(w: World, number: int) -> int:
 
 @kernel
 def keep(sender: Any, entropy: int) -> None:
-    """Keep the entropy value of an unmarked ACK for use again (REPS); the oldest goes where there is no room."""
+    """Keep the entropy value of an unmarked ACK for use again (REPS); a full store loses the oldest one."""
     many = len(sender.good)
     sender.good[(sender.taken + sender.kept) % many] = entropy
     if sender.kept < many:

@@ -175,7 +175,7 @@ def _may_rise_at(point: Any) -> int:
 
 @kernel
 def still_waits(w: World, number: int) -> bool:
-    """Return whether a flow without pacing lock must wait on although its time had come, and set until when."""
+    """Return whether a flow without pacing lock must wait longer at its current rate; if so, set until when."""
     flow, point, now = w.flows[np.uint64(number)], w.points[np.uint64(number)], w.clock.now
     params = w.params[np.uint64(flow.dcqcn)]
     if params.pacing_lock or point.owed_bits <= 0:
@@ -308,7 +308,10 @@ def _by_quadrant(w: World, flow: Any, sender: Any, window: Any, news: Any, delay
 
 @kernel
 def _raise(flow: Any, sender: Any, acked: int, delay_ps: int, target: float, scale: float) -> None:
-    """Owe the window an increase by how far the delay is below its target; raise it fast after a window of none."""
+    """Add to the pending increase of the window, more the further the delay is below its target.
+
+    After a whole window of ACKs with almost no delay the window is raised at once instead.
+    """
     sender.fast = sender.fast + acked if delay_ps < NO_DELAY_PS else 0
     if sender.fast > sender.cwnd:
         sender.cwnd += FAST * scale * acked

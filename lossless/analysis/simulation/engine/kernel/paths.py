@@ -65,7 +65,7 @@ def shuffle(w: World, fan: Any) -> None:
 
 @outlined
 def least_loaded(w: World, unit: int, fan: Any) -> int:
-    """Return a link of the lowest level of load, by lot where there are several."""
+    """Return a link of the lowest level of load, a random one of several."""
     best, many, chosen = 4, 0, -1
     for place in range(fan.first, fan.first + fan.links):
         link = w.paths[place]
@@ -97,7 +97,7 @@ def load_of(w: World, unit: Any, at: int) -> int:
 
 @kernel
 def of_flowlet(w: World, unit: int, fan: Any, number: int) -> int:
-    """Return the link of a flow, which may change after a gap: by lot, and where another is less loaded."""
+    """Return the link of a flow; after a gap, in half of the cases, it moves to a less loaded link if there is one."""
     kept = w.flowlets[unit, number]
     after_gap = w.clock.now - kept.last_at > w.units[np.uint64(unit)].flowlet_ps
     kept.last_at = w.clock.now

@@ -77,7 +77,7 @@ def seldom(w: World, slot: int) -> None:
 
 @kernel
 def toggle(w: World, hold: Any) -> int:
-    """Begin or end a hold; return when it is next due."""
+    """Begin or end a pause by a NIC (a hold); return when the hold is next due."""
     link = w.links[hold.link]
     was = link.paused | link.held
     hold.on = 0 if hold.on else 1
