@@ -302,9 +302,10 @@ class _Propagation:
         return source if self.net.rank[source] else None
 
     def _watchdog(self) -> tuple[float | None, str | None]:
-        """Return when the last watchdog towards the storm source triggers, and its port; two None if one never does.
+        """Return when the last watchdog towards the storm source triggers, and its port.
 
-        Ports that do not pause the priority are left out; two None if no other is left.
+        None for both if one of these watchdogs never triggers.
+        Ports that do not pause the priority are left out; None for both if no other port is left.
         """
         triggers: list[tuple[float, str]] = []
         for at in self.first:

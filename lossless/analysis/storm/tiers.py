@@ -215,7 +215,7 @@ def sharing(
 class WeightSum:
     """Sums of the shares of the egresses ``outs`` of a switch; the work grows with the exclusions of each share.
 
-    Sums are rounded once (``fsum``), so that the difference is 0 where all these egresses are excluded.
+    Sums are rounded once (``fsum``), so that a share is exactly 0 where all these egresses are excluded.
     """
 
     def __init__(self, outs: Set[int]) -> None:
