@@ -32,7 +32,7 @@ class CablePair(NamedTuple):
 class Miscabling(NamedTuple):
     """Declared cables that are missing and found cables that are not declared, connected by common ends.
 
-    ``closed``: both end at the same devices, so that only the pairing of the ends is wrong.
+    ``closed``: planned and found cables end at the same devices, so that only the pairing of the ends is wrong.
     """
 
     planned: tuple[PlannedCable, ...]

@@ -259,7 +259,7 @@ class _Piece(NamedTuple):
 
 
 def _columns(pieces: Sequence[_Piece]) -> list[tuple[int, int]]:
-    """Return the cells side by side, from left to right: those of the lowest row; spines are above several."""
+    """Return the cells side by side, from left to right: those of the lowest row, else all."""
     lowest = [piece.cell for piece in pieces if piece.nodes[0].role in _ROWS[-1]]
     return sorted(set(lowest) or {piece.cell for piece in pieces})
 
@@ -401,7 +401,7 @@ def _planes(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -
 
 
 def _planes_of_spines(switches: Iterable[PlanNode]) -> dict[str, int]:
-    """Return the plane of each spine and super-spine; a subnet has no planes, since its places are shorter."""
+    """Return the plane of each spine and super-spine; empty where places of spines have no plane, as in a subnet."""
     spines = {node.name: node.place for node in switches if node.role == "spine"}
     if any(len(place) < 3 for place in spines.values()):
         return {}

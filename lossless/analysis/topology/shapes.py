@@ -6,14 +6,14 @@ In a group of a dragonfly every switch has links to every other, and every group
 a dragonfly+ is a leaf-spine, whose spines have the links between groups. Sources, read in their abstracts:
 J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", 2008 (a group acts as one router of many ports);
 "Dragonfly+: Low Cost Topology for Scaling Datacenters", HiPINEB 2017 (the routers of a group are joined like a Clos;
-all groups to all others). The number of links between two groups is the intent's, their assignment to switches ours.
+all groups to all others). The intent has the number of links between two groups; this module assigns them to switches.
 
 In a rail-optimized fabric adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all
 leaves. Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine. With
 several planes an adapter has a port in each: a rail has a leaf in each plane, and no link joins two planes. Sources:
 juniper.net, JVD of an AI data center with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all servers of a
-stripe at leaf N; a stripe is our unit); Qian et al., Alibaba HPN: A Data Center Network for Large Language Model
-Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is our unit).
+stripe at leaf N; a stripe is a unit here); Qian et al., Alibaba HPN: A Data Center Network for Large Language Model
+Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is a unit here).
 
 A torus has switches on a grid that is closed in every direction, with hosts at each.
 """
@@ -37,7 +37,7 @@ Place = tuple[int, ...]
 
 
 def part(number: int, size: int) -> range:
-    """Return the numbers of the members of one pod, group or leaf, counted through all of these: each has ``size``."""
+    """Return the numbers of the ``size`` members of one pod, group or leaf, counted on from those of earlier ones."""
     return range(number * size, (number + 1) * size)
 
 
@@ -57,9 +57,10 @@ def grid_name(place: Place) -> str:
 
 
 def cut_orders(places: Mapping[str, Place]) -> tuple[tuple[str, ...], ...]:
-    """Return the switches of a torus in the order of each coordinate but the first, whose order they have themselves.
+    """Return the switches of a torus in the order of the second coordinate, and of the third if there is one.
 
-    ``places`` are the coordinates by switch; where one has none, as in other shapes, there is no order.
+    ``places`` are the coordinates by switch, listed in the order of the first; empty where a switch has none, as in
+    other shapes.
     """
     if not places or not all(places.values()):
         return ()
@@ -154,7 +155,7 @@ class WiringPlan(NamedTuple):
 
 
 class LinkKind(NamedTuple):
-    """Common properties of all bundles of one tier of a shape; ``links`` are the number of links in one, and b/s."""
+    """Common properties of all bundles of one tier of a shape; ``links``: links in a bundle, and their b/s."""
 
     tier: LinkTier
     links: tuple[int, int]

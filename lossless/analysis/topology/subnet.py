@@ -106,7 +106,7 @@ def _wiring(subnet: Subnet) -> _Wiring:
 
 
 def switch_loads(subnet: Subnet) -> dict[str, SwitchLoad]:
-    """Return the load of each switch that has links up, by name; management hosts below it load nothing."""
+    """Return the load of each switch that has links up, by name; links to management hosts do not count."""
     wiring = _wiring(subnet)
     down: Counter[str] = Counter()
     up: dict[str, list[SubnetLink]] = {}

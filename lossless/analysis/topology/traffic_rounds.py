@@ -152,8 +152,9 @@ def host_ports(links: Iterable[Link]) -> tuple[HostPort, ...]:
 def traffic_rounds(links: Sequence[Link], spread: Spread) -> TrafficRounds:
     """Return pairs that cross every host port in both directions, and every link between switches where paths allow.
 
-    Where the destination decides the path every host port sends across and receives from there; else one of each switch
-    does, or a few, with as many flows as leave :data:`MOST_MISSED` for all links together, if there is such a number.
+    Where the destination decides the path, every host port sends to other switches and receives from them. Else a few
+    ports of each switch do, with as many flows as leave :data:`MOST_MISSED` for all links together, if there is such a
+    number.
     """
     ports = grouped((each.switch, each) for each in host_ports(links))
     paths = PairPaths(links)
@@ -187,7 +188,10 @@ class _PairedPorts(NamedTuple):
 def _ends(
     ports: Sequence[HostPort], paired: Collection[HostPort], spread: Spread, number: int
 ) -> _PairedPorts:
-    """Return the ports of a switch that send across and receive from there; ``paired`` have a pair at the switch."""
+    """Return the ports of a switch that send to other switches, and those that receive from them.
+
+    ``paired`` are ports that have a pair at the switch itself.
+    """
     if spread == "destination":
         return _PairedPorts(tuple(ports), tuple(ports))
     single = tuple(port for port in ports if port not in paired)
@@ -216,7 +220,7 @@ def _within(ports: Sequence[HostPort]) -> Iterator[PortPair]:
 
 
 def _across(ends: Mapping[str, _PairedPorts], paths: PairPaths, others: int) -> Iterator[PortPair]:
-    """Yield pairs from each switch with hosts to those half of them further on, then over links not crossed yet."""
+    """Yield pairs from each switch to others, about half of the list further on, then over links not crossed yet."""
     crossed: set[Wire] = set()
     for names in _connected(ends, paths):
         for step, (number, switch) in product(range(others), enumerate(names)):
@@ -252,7 +256,7 @@ def _between(near: _PairedPorts, far: _PairedPorts, paths: PairPaths) -> Iterato
 
 
 def _rounds(pairs: Sequence[PortPair], paths: PairPaths) -> tuple[tuple[PortPair, ...], ...]:
-    """Return pairs in rounds, each in the first that has its ports, and room on the links that others take."""
+    """Return pairs in rounds, each in the first round that takes it (:meth:`_Round.takes`)."""
     rounds: list[_Round] = []
     for pair in pairs:
         wires = paths.shares(pair.source.switch, pair.target.switch)
@@ -273,7 +277,7 @@ class _Round:
         self._load_bps: dict[Wire, int] = {}
 
     def takes(self, pair: PortPair, wires: Iterable[Wire]) -> bool:
-        """Return whether the round has both ports free, and all of their rate on every link."""
+        """Return whether both ports of a pair are free in this round, and links in use have room for its rate."""
         return not self._ports & {pair.source, pair.target} and all(
             self._load_bps.get(wire, 0) + pair.rate_bps <= wire.speed_bps or wire not in self._load_bps
             for wire in wires
