@@ -237,7 +237,10 @@ def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[i
 
 
 def domain_edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
-    """Yield source domain, destination domain, and bytes of each rank of the source, for peers next, chain and tree."""
+    """Yield the transfers between domains as source, destination, and bytes of each rank of the source.
+
+    ``peers`` of the demand is next or chain, else transfers are those of two trees.
+    """
     if demand.peers == "next":
         for number in range(domains):
             yield number, (number + 1) % domains, demand.fabric_bytes
@@ -280,7 +283,10 @@ def _to_ranks(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int,
 
 
 def _to_switches(demand: Demand, group_of: Sequence[int], domain: int) -> dict[int, Fraction]:
-    """Return the bytes that leave each group if switches reduce: one GPU's for each rank that other groups have too."""
+    """Return the bytes that leave each group if switches reduce.
+
+    For each rank that other groups have too, these are the bytes of one GPU.
+    """
     ranks = {(group, number % domain) for number, group in enumerate(group_of)}
     shared = Counter(rank for _, rank in ranks)
     by_group: dict[int, Fraction] = {}

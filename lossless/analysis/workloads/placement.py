@@ -436,7 +436,7 @@ def _step(asked: Workload, time_ns: float) -> float | None:
 
 
 def _incast(asked: Workload, moved: Demand, where: GpuPlacement) -> Incast | None:
-    """Return the incast at one NIC port, None if fewer than two senders converge there, or nothing can simulate it."""
+    """Return the incast at one NIC port, None if fewer than two senders converge there, or on a cloud."""
     if where.cloud:
         return None
     # Senders of the model are NIC ports: where several GPUs share one they are one, as are those it leads to.
