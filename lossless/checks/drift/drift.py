@@ -98,7 +98,7 @@ def drift_of(switch: Switch, running: Document) -> SwitchDrift:
 
 
 def _read(deployed: Tables, like: Switch) -> Switch:
-    """Return the switch of a configuration, read with the hardware profile of another one if both have one HWSKU."""
+    """Return the switch of a configuration; if its HWSKU is that of ``like``, with the hardware profile of ``like``."""
     known = (like.profile, like.hwsku) if like.profile and like.hwsku else None
     return read_fabric([deployed], lambda name, _: known if name == like.hwsku_name else None).switches[0]
 
