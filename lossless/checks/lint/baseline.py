@@ -98,7 +98,7 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _united(first: BaselineEntry, second: BaselineEntry) -> BaselineEntry:
-    """Return the entry that two become for one finding: the graver severity, each element as often as in either."""
+    """Return one entry for two of the same finding: the higher severity, and the higher count of each element."""
     severity = min(first.severity, second.severity, key=SEVERITIES.index)
     return BaselineEntry(severity, Counter(first.elements) | Counter(second.elements))
 
@@ -371,7 +371,7 @@ class _Glob:
         self._next: dict[str, int] = {}
 
     def fits(self, name: str, *, whole: bool = False) -> bool:
-        """Return whether the pattern matches a name, or, unless ``whole``, a part that it begins with."""
+        """Return whether the pattern matches a name or, unless ``whole``, the parts at the beginning of the name."""
         reached = self._entered(1)
         for char in name:
             if not whole and reached & self._end and char == self._separator:
@@ -454,7 +454,7 @@ class Suppression(NamedTuple):
 
 
 def of_configuration(configuration: Configuration, governed: Callable[[str], bool]) -> list[Suppression]:
-    """Return the suppressions of a configuration; ``governed`` decides whether it applies to a file."""
+    """Return the suppressions of a configuration; ``governed`` returns whether that applies to a file."""
     return [
         Suppression(
             entry.origin,
@@ -496,7 +496,8 @@ _WILDCARDS = re.compile(r"[*?\[]|\.\.")
 class _Entries:
     """The suppressions of configurations that may cover findings of one rule, by the text of their patterns.
 
-    A suppression is a candidate for every finding unless it has objects, or files, and none of these has a wildcard.
+    A suppression is looked up by its objects, or else its files, if these have no wildcards; any other suppression is a
+    candidate for every finding.
     """
 
     def __init__(self) -> None:
@@ -609,7 +610,7 @@ class SuppressionLedger:
         )
 
     def unused(self, coverage: RunCoverage, errors: Sequence[Problem]) -> tuple[UnusedSuppression, ...]:
-        """Return the suppressions with the rules that ran and of which they covered no finding.
+        """Return the unused suppressions, each with those of its rules that ran without a finding that it covers.
 
         Expired suppressions, comments in files with ``errors``, and configured suppressions whose folder was not
         checked whole are left out.

@@ -1,4 +1,4 @@
-"""Repeated lint: of files that changed alone, after fixes, after a patch, and of two states that are compared.
+"""Repeated lint: of only the files that changed, after fixes, after a patch, and of two states that are compared.
 
 An edit of a fix leaves the rest of a file alone. One finding's edits are made together or not at all; if two findings
 need different changes of one place, the first one makes its own, and the files are checked again for another round.
@@ -222,8 +222,8 @@ fixes that causes a finding takes 20. The fixes of a part that is left then are 
 class FixedDocuments(NamedTuple):
     """Documents after fixes, and the findings that were fixed, in the order of their rounds.
 
-    ``refused`` are findings left as they are, since their fix would cause others, each with the first such code: where
-    MOST_CHECKS cannot tell them apart, the fixes of several together.
+    ``refused`` are findings that were not fixed because the fix would cause a new one, each with the code of the new
+    one. After MOST_CHECKS checks, findings are refused in groups, of which at least one fix causes it.
     """
 
     documents: tuple[Document, ...]
@@ -254,7 +254,8 @@ def _round(
 ) -> tuple[dict[str, Document], list[Finding], list[tuple[Finding, str]], Sequence[Finding]]:
     """Return the documents after fixes, the findings that were fixed and refused, and those of a check after that.
 
-    The given findings are fixed together; where that causes a warning or error, by halves, without those that do.
+    The given findings are fixed together; where that causes a warning or error, each half of them is tried by itself,
+    and so on: findings whose fix causes one are refused.
     """
     fixed: list[Finding] = []
     refused: list[tuple[Finding, str]] = []
@@ -300,9 +301,10 @@ def _key(finding: Finding) -> tuple[object, ...]:
 def edited_documents(
     by_file: dict[str, Document], findings: Iterable[Finding]
 ) -> tuple[dict[str, Document], list[Finding]]:
-    """Return the documents after the edits of findings that do not get in each other's way, and these findings.
+    """Return the documents after the edits of findings, and the findings whose edits were made.
 
-    A finding is left out whose edits are in a file beside these, or that a document's format cannot express.
+    A finding is left out if its edits conflict with those of an earlier one, concern a file without a document here, or
+    cannot be expressed in the format of a document.
     """
     touched = _Touched()
     apart = [
@@ -327,7 +329,7 @@ def edited_documents(
 def _together(
     documents: Mapping[str, Document], several: Iterable[Mapping[str, Sequence[ValueChange]]]
 ) -> dict[str, Document] | None:
-    """Return the documents that changes by file make, None if the format of one cannot express exactly these."""
+    """Return the changed documents by file, None if the format of one cannot express exactly the changes."""
     by_file = grouped(
         (file, change) for own in several for file, changes in own.items() for change in changes
     )
@@ -356,9 +358,9 @@ class _Touched:
         self._above: set[tuple[str, Path]] = set()
 
     def takes(self, own: Mapping[str, Sequence[ValueChange]]) -> bool:
-        """Add the changes of a fix; return False, and add none, where it changes a place of another in another way.
+        """Add the changes of a fix; return False, and add none, where one conflicts with an earlier change.
 
-        The place of a change is that of its value, and everything below it.
+        Changes conflict if they differ and the place of one is that of the other, or below it.
         """
         placed = [(file, change) for file, changes in own.items() for change in changes]
         if any(self._meets(file, change) for file, change in placed):
@@ -511,9 +513,9 @@ class _OperationsByPath:
                     self._below[own[:length]] = (len(own), number)
 
     def of(self, names: tuple[str, ...]) -> int | None:
-        """Return the number of the operation at or above a path of tables, or below one of two keys or more.
+        """Return the number of the operation at or above a path in tables, None without one.
 
-        Of several it is the one with the longest path, and of these the first.
+        Operations below a path of two keys or more count too. Of several, the one with the longest path counts.
         """
         below = self._below.get(names)
         if below is not None:
@@ -592,7 +594,10 @@ def _by_message(finding: Finding) -> Key:
 
 
 def _parts(now: Finding, then: Finding) -> tuple[Finding | None, Finding | None]:
-    """Return the new and the earlier part of a finding, None for none; all is new if severer or of another value."""
+    """Return the new part of a finding and the part that was there before, each None if empty.
+
+    A finding of higher severity or with another value is new as a whole.
+    """
     is_graver = SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
     if is_graver or measured(now) != measured(then):
         return now, None

@@ -92,9 +92,9 @@ def ports_outside(switch: Switch, stated: Collection[str], tables: Tables | None
     """Return how many ports that are up are outside of the RDMA domain; ``stated`` are those declared to be.
 
     A port is outside where its map, its PFC and its lossless group are all absent; one that has a part is inside, and
-    missing parts are faults. So is one with a watchdog, which SONiC starts on ports with PFC alone (sonic-utilities
-    pfcwd/main.py @a7c6cb4), by its ``tables``. In-band and recirculation ports are outside even with a map. Where no
-    port is inside, there is no domain that the others could be outside of, and only declared ports count.
+    missing parts are faults. A port with a watchdog row in ``tables`` is inside too: SONiC starts the watchdog on ports
+    with PFC alone (sonic-utilities pfcwd/main.py @a7c6cb4). In-band and recirculation ports are outside even
+    with a map. Where no port is inside, there is no RDMA domain, and only declared ports count.
     """
     distinct = {id(port.qos): port.qos for port in switch.ports}
     parts = {key: None if qos is None else _part(switch, qos) for key, qos in distinct.items()}
@@ -139,7 +139,7 @@ def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]
 def _as_declared(intended: Switch, fabric: Fabric) -> Fabric:
     """Return the fabric of a device with the classes and the headroom ratio that its intent declares.
 
-    Part of a configuration does not name the HWSKU of the device; then it is that of the intent.
+    If the file does not name the HWSKU of the device, as a part of a configuration, that of the intent is taken.
     """
     ratio = intended.qos.headroom_oversubscription
     switches = tuple(

@@ -226,9 +226,9 @@ class _Filter:
         yield from (document for document in documents if document is not None and document.file in files)
 
     def _fail_on(self) -> str | None:
-        """Return the severity from which configurations fail the run, the least if they differ; None if none has it.
+        """Return the least severity with which the run fails by the configurations, None if none states one.
 
-        For a file without one it is error, where another file has one.
+        If configurations differ, the strictest counts; a file without a stated severity counts as one with error.
         """
         configured = {
             None if configuration is None else configuration.fail_on
@@ -241,7 +241,7 @@ class _Filter:
 
 
 def _known_by(finding: Finding) -> tuple[str, str]:
-    """Return the code and the data of a finding, by which one of an intent is known in the files of its switches."""
+    """Return the code and the data of a finding: the same in an intent and in the files of its switches."""
     return finding.code, json.dumps(finding.data, sort_keys=True)
 
 
@@ -408,7 +408,7 @@ class _CommentReader:
         return self._next(line + 1)
 
     def _next(self, line: int) -> int | None:
-        """Return the first line at or after a line that has more than blanks and a comment, None without one."""
+        """Return the first line, from a given one on, that is neither blank nor only a comment; None without one."""
         if not self._following:
             following = None
             texts = _LINE_END.split(self._document.text)

@@ -90,7 +90,7 @@ def hosts_against(
 def ports_at_hosts_without_rdma(devices: DeployedDevices) -> int:
     """Return how many switch ports that are up, with a lossless class, lead to a host with PFC off and without RDMA.
 
-    A port that lacks a part of its class is a fault whatever the host has, and one without any is counted already.
+    Only ports that pause a priority count.
     """
     pairs = ((pair.near, pair.far) for pair in devices.pairs)
     both = (ends for near, far in pairs for ends in ((near, far), (far, near)))
@@ -134,7 +134,10 @@ def _views(
     fabrics: Sequence[Fabric],
     devices: DeployedDevices,
 ) -> Iterator[View]:
-    """Yield a view of each fabric with its hosts: of an intent, or of classes from their switches or themselves."""
+    """Yield a view of each fabric with the hosts that were read.
+
+    The fabric is that of an intent, else one with the lossless classes of the hosts' switch ports or of the hosts.
+    """
     facing = _facing(devices)
     by_fabric: dict[int, tuple[Fabric, list[HostInterfaces]]] = {}
     by_classes: dict[tuple[object, ...], tuple[Fabric, list[HostInterfaces]]] = {}
@@ -153,7 +156,7 @@ def _views(
 
 
 def _only(fabrics: Sequence[Fabric]) -> Fabric | None:
-    """Return the fabric of hosts that no intent names: that of the only intent, None for a cloud or not exactly one."""
+    """Return the fabric of hosts that no intent names: that of the only intent; None with several, or for a cloud."""
     return fabrics[0] if len(fabrics) == 1 and fabrics[0].managed is None else None
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class _IntentFile(NamedTuple):
     """The report of one file, and the problems of reading it.
 
-    ``shown`` are the places to which findings refer, None where the file is no document of ours, or cannot be read.
+    ``shown`` are the places to which findings refer, None where the file is no document for rules, or cannot be read.
     ``marked``: it may have suppressions.
     """
 
@@ -52,7 +52,7 @@ class _IntentFile(NamedTuple):
 def check_intents(candidates: Sequence[Candidate], settings: Settings) -> Report | None:
     """Return the report of files of which none is a device's, as ``check_files`` does.
 
-    None: one has facts of a host, and hosts are compared with the fabrics, which do not leave their process.
+    None if a file has facts of a host: hosts are compared with fabrics, which other processes do not return.
     """
     for candidate in candidates:
         # What is looked up here is known to every copy, and counts as used.

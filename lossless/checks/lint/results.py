@@ -52,7 +52,7 @@ def _runs_none_of(formats: frozenset[str], switch: Switch) -> bool:
 def completed(settings: Settings, intents: Declarations, deployed: Sequence[str], hosts: int) -> Settings:
     """Return settings with the switches that intents declare, and whether devices are compared with others or hosts.
 
-    A switch that two intents name is not intended. With ``apart`` the settings stay as they are.
+    A switch that two intents name is left out. With ``apart`` the settings stay as they are.
     """
     if settings.apart:
         return settings

@@ -131,7 +131,7 @@ def no_fabric(_file: str) -> str:
 
 
 def none_named(_file: str) -> tuple[int, ...]:
-    """Return the DSCPs that must be lossless in a file where nothing names any: none."""
+    """Return no DSCPs that must be lossless in a file: the default where none are named."""
     return ()
 
 
@@ -188,8 +188,8 @@ class Report(NamedTuple):
     that the user left out, ``skipped`` those that are not checked for another reason. ``ports_without_rdma`` counts
     ports that carry none, by their configuration, their host's or lossless.toml. ``fail_on`` is the least
     severity that shall fail the run, or ``never``, where a configuration says so. ``change`` is there where findings
-    are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` are
-    the entries of each baseline that nothing is found of any more, and on how many elements.
+    are only those that a change adds, ``patch`` where a configuration was checked as a patch leaves it. ``stale`` has,
+    by baseline, the entries whose findings no longer occur, with the number of times for each element.
 
     ``declared`` are the switches that intents declare. ``superseded`` are findings that others replace. Until a report
     is finished, origins name documents; ``layouts`` has the places of those that are parts of files, by their names.

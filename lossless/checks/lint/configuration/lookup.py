@@ -1,8 +1,8 @@
 """The configuration that applies to a file, the nearest one above it, and the files that a run leaves out by it.
 
-It applies as a whole, for any working directory. The search starts at each checked file, so that an editor, a hook
-and CI find the same one. It ends at the folder of the file's repository, so that a file in a home directory has no
-effect on repositories below it.
+Only the nearest configuration applies, in any working directory. The search starts at each checked file, so that an
+editor, a hook and CI find the same one. It ends at the folder of the file's repository, so that a file in a home
+directory has no effect on repositories below it.
 
 Files are left out by ``exclude`` of the configuration above them, or of the command line. As in ruff: a pattern
 excludes a file, or a folder with everything below it; paths named on the command line are checked nevertheless,
@@ -247,9 +247,9 @@ def _in(folder: str) -> str | None:
 
 
 def _is_ours(file: str) -> bool:
-    """Return whether a ``pyproject.toml`` is a configuration, or a link that may not be read.
+    """Return whether a ``pyproject.toml`` has settings of lossless, or is a link that may not be read.
 
-    Most are no configuration, and are not read as TOML for that.
+    Most files have none, and are not parsed as TOML to find that out.
     """
     if _link_refusal(file):
         # Whether it is ours could be seen only by reading it, so the refusal is reported.
