@@ -114,7 +114,7 @@ class PauseTest(NamedTuple):
     """The host port that senders of one switch congest, and that sends pauses of its own.
 
     ``sender_ports`` are their ports at the switch. ``detection_ms`` is None where no watchdog watches the port,
-    ``restoration_ms`` where it restores never.
+    ``restoration_ms`` where it never restores.
     """
 
     switch: str
@@ -143,8 +143,8 @@ class AcceptancePlan(NamedTuple):
 
     ``coverage`` has both directions of each link between switches, ``alone`` the host ports that no pair tests.
     ``switches`` run SONiC. ``mtu_bytes`` is the least MTU of host interfaces, None on InfiniBand, ``tos`` the traffic
-    class byte of RDMA, ``service_level`` that of InfiniBand; None: perftest's own. ``seconds`` are those of steps
-    that disturb nothing, by an estimate. ``not_covered`` has the parts that no line tests, and why.
+    class byte of RDMA, ``service_level`` that of InfiniBand; None: perftest's own. ``seconds`` is the
+    estimated time of the steps that do not disturb traffic. ``not_covered`` has the parts that no line tests, and why.
     """
 
     name: str
@@ -251,7 +251,7 @@ def step_rows(plan: AcceptancePlan) -> tuple[StepRow, ...]:
 
 
 class CoverageRow(NamedTuple):
-    """Links from one switch to others: how many a pair may cross, by how many flows, how many all miss (mean)."""
+    """Links from one switch to others: how many a pair may cross, the most flows of one, and the mean number missed."""
 
     switch: str
     links: str
@@ -435,7 +435,7 @@ def _require_pairs(name: str, rounds: TrafficRounds) -> None:
 
 
 def _spread(fabric: Fabric) -> Spread:
-    """Return what switches choose among equal paths for; of a fabric with several choices the one that covers least."""
+    """Return the unit for which switches choose among equal paths; of several, the one that covers fewest links."""
     if fabric.packet_order is None or "ecmp" in fabric.packet_order.all_choices():
         return "flow"
     return "packet"
@@ -509,9 +509,9 @@ def _hosts(pairs: Iterable[TestPair]) -> tuple[str, ...]:
 
 
 def port_word(port: HostPort, qos: HostQos | None) -> str:
-    """Return what a script finds a host port by: its RDMA device, its interface, or ``#2``, the second of the host.
+    """Return the name by which a script finds a host port: RDMA device, interface, or ``#2`` for the second one.
 
-    A port that an intent names otherwise than ``port2`` is an interface or a device by that name.
+    A name of another form than ``port2`` in an intent is that of an interface or a device itself.
     """
     digits = port.port.removeprefix("port")
     if qos is None or not digits.isdecimal():
@@ -559,7 +559,7 @@ def _collectives(
 def _link_pull(
     rounds: TrafficRounds, pairs: Sequence[TestPair], sonic: Mapping[str, Switch]
 ) -> LinkPull | None:
-    """Return the first link up from a SONiC switch with another for the same traffic, and a pair that crosses it."""
+    """Return a link to take down, of a SONiC switch with another for the same traffic, and a pair that crosses it."""
     across = [pair for each in rounds.across for pair in each]
     tested = [pair for pair in pairs if pair.id.startswith("across")]
     for pair, test in zip(across, tested, strict=True):
@@ -623,7 +623,7 @@ def _not_covered(plan: AcceptancePlan) -> Iterator[str]:
 
 
 def _left_by_systems(fabric: Fabric, plan: AcceptancePlan) -> Iterator[str]:
-    """Yield what is not tested at switches that run another system than SONiC, or without a class or a link for it."""
+    """Yield the parts not tested at switches, for lack of SONiC, a second link, hosts, a class or a watchdog."""
     others = [switch for switch in fabric.switches if not switch.runs_sonic]
     if others:
         systems = ", ".join(sorted({switch.format for switch in others}))
@@ -738,7 +738,8 @@ def _counted(inputs: CaptureInputs) -> Growth:
 class Recorded(NamedTuple):
     """The results of the scripts: the report of verify, the outcomes that they recorded, and growth of counters.
 
-    ``classes`` is that of each DSCP while it was tested; ``pauses`` that of the incast and the storm, None if not run.
+    ``classes`` has the growth of counters while each DSCP was tested, ``pauses`` the growth during the incast and the
+    storm, None if these were not run.
     """
 
     report: Report

@@ -1,7 +1,8 @@
 """The plan of a safe order's steps: groups of devices, the rows they change, time and ports needed.
 
 The rollback from after each step is a safe order of its own, back to the start. If packet-level simulations are
-required too, they must have no new finding in a state between steps: of one switch of each kind, with its rows there.
+required too, no state between steps may have a new finding of theirs; a simulation has the rows of that state on one
+switch of each kind.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
 def _unsafe_start(search: Search, steps: Sequence[PlacedStep], numbers: Sequence[int]) -> Iterator[str]:
     """Yield a line for each danger before a change; ``numbers`` has the search's step of each planned step.
 
-    Equal ones at many ports are one line, gone with the last of them; those that are findings of rules come first.
+    Equal dangers at many ports are one line, and gone with the last of them. Findings of rules come first.
     """
     there = search.dangers_after(steps)
     by_rules_first = sorted(search.at_start, key=lambda danger: danger.code == "trace")
@@ -290,7 +291,7 @@ class _Assembly:
         self.change, self.states, self.limits = search.change, search.states, limits
 
     def parts(self, placed: Sequence[PlacedStep]) -> Iterator[tuple[int, PlanStep]]:
-        """Yield the steps of a plan, each with the number of the step of the search that it is, or is a part of."""
+        """Yield the steps of a plan, each with the number of the search step of which it is the whole or a part."""
         for number, (step, _) in enumerate(placed):
             for part in self._parts(step):
                 yield number, self._step(part)

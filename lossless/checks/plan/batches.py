@@ -383,7 +383,8 @@ class Step(NamedTuple):
 class Position(NamedTuple):
     """The progress of a change: the units that each kind of switch has done, and the stage of each kind of hosts.
 
-    ``restarted``: jobs send no DSCP that goes; ``recabled``: cables have their new lengths; ``stopped``: no job runs.
+    ``restarted``: jobs no longer send DSCPs that go. ``recabled``: cables have their new lengths. ``stopped``: no job
+    runs.
     """
 
     done: tuple[frozenset[int], ...]
@@ -510,7 +511,10 @@ class States:
                 yield State(before | {*batch} - {number}, number)
 
     def is_full(self, kind: int, batch: Sequence[int]) -> bool:
-        """Return whether a batch has the most units that are evaluated in every order, without rows that come first."""
+        """Return whether a batch has the most units that are evaluated in every order.
+
+        Units that come first do not count.
+        """
         units = self.change.kinds[kind].units
         return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
 

@@ -335,7 +335,8 @@ def _has_moved_dscps(views: Sequence[View], kinds: Sequence[PlannedKind], target
     """Return whether a DSCP has a queue in the target that it has on no switch of hosts in service.
 
     Hosts were then set for other queues: a DSCP map of a NIC has the priorities of its switch. A switch that drifted
-    alone moves no DSCP, as others have it where the target has it. False without ``views``, those of an intent.
+    alone moves no DSCP, as others have it where the target has it. False without ``views``: an intent in service
+    has none.
     """
     own = [(view, kind) for view, kind in zip(views, kinds, strict=False) if kind.host_ports]
     names = {name for _, kind in own for name in kind.devices}
@@ -603,8 +604,8 @@ def host_stages(
     ``sent`` maps the DSCPs that are sent now to their priorities, as far as switches configure them; ``lossless`` are
     those that hosts accept in the end. Between the first stage and the last, hosts accept the DSCPs of both sides,
     first while they send the old ones, then while they send the new. If the DSCPs that are sent stay the same, the
-    second stage is the target. A stage equal to the one before it is left out, and so is one to send what is sent
-    already. Unknown hosts get the target if DSCPs have ``moved`` to other queues, although jobs send the same.
+    second stage is the target. Left out are a stage equal to the one before it, and one for sending DSCPs that are
+    sent already. Unknown hosts get the target if DSCPs have ``moved`` to other queues, although jobs send the same.
     """
     now = frozenset(sent)
     more = (
@@ -649,7 +650,7 @@ def _takes_links_down(old: HostQos, new: HostQos | None) -> bool:
     """Return whether the links of a host's NICs go down as its settings change.
 
     A change of PFC takes a link down for a moment, as the script of the host says
-    (templates/hosts/lossless-roce.sh.j2); unknown PFC may be another.
+    (templates/hosts/lossless-roce.sh.j2); unknown PFC counts as a change.
     """
     if new is None:
         return False
@@ -673,10 +674,10 @@ def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQo
 
 
 def _settable(old: HostQos, new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
-    """Return settings now in force that files can set.
+    """Return the settings in force on hosts that files can set.
 
-    Of hosts that reported some of theirs: their reported DSCPs, PFC and packet marking, the rest as assumed of unknown
-    hosts.
+    Of hosts that were read, these are the reported DSCP map, PFC and packet marking; all other settings are assumed, as
+    those of unknown hosts.
     """
     if old.provenance == "intent":
         return old

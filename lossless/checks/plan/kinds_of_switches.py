@@ -200,7 +200,7 @@ class _NoPlaces:
 
 
 def _later(before: str | None, after: str | None) -> str:
-    """Return the later of two releases: rows change on that one."""
+    """Return the later of two releases, on which rows change."""
     return str(after if is_later(after, before) else before)
 
 
@@ -422,7 +422,7 @@ def system_of(target: Switch, running: Switch, document: Document | None) -> Sys
 
 
 def differing(target: Switch, running: Switch) -> frozenset[str]:
-    """Return the attributes that differ between a switch that was read and its target, beyond what its system loses."""
+    """Return the attributes that differ between a switch that was read and its target, without losses of its system."""
     return frozenset(
         difference.part for difference in differences(target, running, dialect(target.format).losses)
     )

@@ -121,7 +121,8 @@ def _stopped(change: FabricChange, gone: str) -> str:
 def is_told(kind: HostKind, change: HostChange) -> bool:
     """Return whether a change of hosts is manual work: their settings are unknown, or no file of theirs differs.
 
-    So is a change back to what they reported: a report has neither all settings that files set, nor always the NIC.
+    A change back to reported settings is manual work too: a report does not have all settings that files set, nor
+    always the NIC.
     """
     before, after = (kind.stages[number].qos for number in (change.stages[0] - 1, change.stages[-1]))
     return (

@@ -159,7 +159,7 @@ class Search:
         return [danger for danger in self._dangers(position, use) if danger[:2] not in self.allowed]
 
     def dangers_after(self, steps: Sequence[PlacedStep]) -> list[frozenset[tuple[str, str]] | None]:
-        """Return the dangers after each step, by rule and place; None while jobs are stopped, which nothing harms."""
+        """Return the dangers after each step, by rule and place; None while jobs are stopped."""
         return [
             None
             if after.stopped
@@ -304,7 +304,7 @@ class _StepSearch:
         return True
 
     def _due(self, kind: int, before: Done) -> Sequence[int]:
-        """Return the manual unit of a kind of switches if that is the next one, else nothing."""
+        """Return the manual unit of a kind of switches if it is the next one; empty if it is not."""
         left = sorted(self.search.all_units[kind] - before)
         return left[:1] if left and self.change.kinds[kind].units[left[0]].by_hand else ()
 
@@ -337,7 +337,7 @@ class _StepSearch:
         return not self._any_new(self._dangers_with(kind, self._passed(kind, before, batch)))
 
     def _any_new(self, dangers: Iterator[Danger]) -> bool:
-        """Return whether a danger is on neither side; none is while no job runs, to whose traffic it would be one."""
+        """Return whether a danger is new: neither before nor after the change. False while no job runs."""
         return any(danger[:2] not in self.search.allowed and not self.position.stopped for danger in dangers)
 
     def _dangers_with(self, kind: int, new: Sequence[State]) -> Iterator[Danger]:
@@ -354,9 +354,10 @@ class _StepSearch:
         return {kind: [state for state in self.ends[kind] if state.part is None] for kind in kinds}
 
     def _is_sound(self) -> bool:
-        """Return whether links between the states of this step have no new danger: then only those of more states may.
+        """Return whether links between the states of this step have no new danger.
 
-        It stays so as kinds are extended, since that is done only where none comes.
+        Then only links of added states need to be checked. The result remains true as kinds are extended: states with a
+        new danger are not added.
         """
         if self._sound is None:
             self._sound = not self._any_new(self.states.between(self._whole(self.ends), self.use))

@@ -210,7 +210,7 @@ def _mixed(before: Switch, after: Switch, dscps: frozenset[int], parts: frozense
 
 
 class _Mixing:
-    """The parts that are done, of the switch after the change, and all others, of the one before it."""
+    """A mix of two switches: done parts from the switch after the change, all others from the switch before it."""
 
     def __init__(self, dscps: frozenset[int], parts: frozenset[str]) -> None:
         self.dscps, self.parts = dscps, parts
@@ -293,7 +293,7 @@ class Unit(NamedTuple):
 
     @property
     def comes_first(self) -> bool:
-        """Whether it adds rows that others will refer to."""
+        """Whether the unit adds rows that others will refer to."""
         return self.is_unnamed and self.operations[0].op == "add"
 
 

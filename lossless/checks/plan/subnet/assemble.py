@@ -324,8 +324,8 @@ def keys_of(text: str) -> dict[str, str]:
 def ordered_names(old: SubnetConfiguration, new: SubnetConfiguration, host: str) -> tuple[str, ...]:
     """Return the names of the files of a subnet manager that differ, in the order in which they are put into place.
 
-    opensm reads them at any heavy sweep. So lanes come first where they serve the service levels that old files of
-    partitions and policy answer with, and last where they do not: then the new files answer with others before.
+    opensm reads them at any heavy sweep. So the file with the lanes comes first where its lanes serve the SLs in use,
+    and last where they do not: new partitions and a new policy then give other SLs before.
     """
     names = [name for name in differing(old, new, of_jobs=False).get(host, ()) if name != SHARP_FILE]
     serve = not unserved(new.subnet, used_levels(old.subnet))
@@ -333,7 +333,7 @@ def ordered_names(old: SubnetConfiguration, new: SubnetConfiguration, host: str)
 
 
 def interrupts(move: ManagerMove, phase: Phase) -> Iterator[str]:
-    """Yield in words the effects that the change of a subnet manager has on traffic, or that it sets nothing."""
+    """Yield in words the effects of a subnet manager's change on traffic, or that a standby sets no tables."""
     if move.before == "standby":
         yield f"{move.host} is a standby and sets nothing"
         if move.after == "master":

@@ -197,7 +197,7 @@ def _with_partitions(old: Subnet, new: Subnet) -> Subnet | None:
 
 
 def _is_unlisted(before: Sequence[Partition], after: Sequence[Partition]) -> bool:
-    """Return whether a P_Key is not one partition with listed HCAs on each side that has it at all."""
+    """Return whether a P_Key is new, or of several partitions on one side, or of members that are not listed HCAs."""
     members = (member for part in (*before, *after) for member in part.members)
     return (
         not before
@@ -262,7 +262,7 @@ def _talks(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
 def subnet_intents(
     current: Sequence[str | PathLike[str]], target: Document
 ) -> tuple[Document, Document] | None:
-    """Return the intents of a change of an InfiniBand subnet; None where no side is one.
+    """Return the intents of a change of an InfiniBand subnet; None where neither side is one.
 
     Raises:
         InputError: one side is a subnet, and the other is not the intent of one.

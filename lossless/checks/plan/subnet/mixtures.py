@@ -362,7 +362,7 @@ def order_of(change: SubnetChange) -> PhaseOrder:
 
 
 def _left_behind(old: SubnetConfiguration, new: SubnetConfiguration, gone: frozenset[int]) -> Iterator[str]:
-    """Yield a danger for each service level in ``gone`` with a VL if the target, with QoS on too, changes that VL."""
+    """Yield a danger for each SL in ``gone`` that the target drops or puts on another VL, if QoS is on in both."""
     for sl in sorted(gone) if is_on(old.subnet, "qos") and is_on(new.subnet, "qos") else ():
         before, after = vl_of(old.subnet, sl), vl_of(new.subnet, sl)
         if before is not None and before != after:
