@@ -85,7 +85,7 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
-    """Return the findings that no other replaces; restatements of one as severe become information."""
+    """Return the findings that no other replaces, with restatements lowered to information (:func:`_lessened`)."""
     spoken = {
         (IN_ROW[finding.code], _row(finding.origin.place)) for finding in findings if finding.code in IN_ROW
     }
@@ -115,7 +115,7 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
 def _rooted(findings: Sequence[Finding]) -> Sequence[Finding]:
     """Return findings without the effects of an error or warning in their row (:data:`ROOTS`).
 
-    It gets the highest of the severities. Effects on other elements are kept.
+    The error or warning gets the highest severity of its effects and its own. Effects on other elements are kept.
     """
     roots = [
         (number, finding)
@@ -162,7 +162,10 @@ def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings without :data:`DOUBLES` that an error or warning repeats; no information where those remain."""
+    """Yield findings without those of :data:`DOUBLES` at a place that another rule's error or warning reports.
+
+    Where one of these is an error or warning and stays, information at its place is left out.
+    """
     grave = [finding for finding in findings if finding.severity != "info"]
     reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
     doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported

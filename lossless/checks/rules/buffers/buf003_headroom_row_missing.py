@@ -81,9 +81,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield violations on ports whose speed and cable length have no row in the HWSKU (intent: nor a longer).
+    """Yield violations on ports whose speed and cable length have no row in the HWSKU.
 
-    On devices only in the traditional buffer model, and not for groups with the profile of that speed and length.
+    In an intent a row for a longer cable is enough. Devices are checked in the traditional buffer model only, without
+    groups that have the profile of that speed and length.
     """
     if view.fabric.declared:
         yield from merged(violation for ports in view.lossless_sets for violation in _declared(view, ports))
@@ -168,7 +169,7 @@ def _lengths_of(ports: PortSet) -> tuple[int, ...]:
 def _by_hand_already(
     ports: PortSet, hwsku: Hwsku, speed_bps: int, cable_m: int, groups: list[PriorityGroup | None]
 ) -> Iterator[Violation]:
-    """Yield a violation for configured lossless groups whose speed and cable length have no row: they ignore both."""
+    """Yield a violation for lossless groups with other profiles on ports whose speed and length have no row."""
     own = pg_profile_name(speed_bps, cable_m)
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:

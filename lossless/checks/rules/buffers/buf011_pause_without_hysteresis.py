@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per used lossless profile row without xon and xon_offset, or with xon from its threshold up."""
+    """Yield a violation per used lossless profile row with neither xon nor xon_offset, or xon at or above XOFF."""
     for use in written_profiles(device.view):
         profile = use.profile
         if not profile.xon_bytes and not profile.xon_offset_bytes:

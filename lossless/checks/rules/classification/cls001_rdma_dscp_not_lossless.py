@@ -113,7 +113,7 @@ def check(view: View) -> Results:
 
 
 def _without_dscp(lossless: Sequence[TrafficClass]) -> Iterator[Violation]:
-    """Yield a violation per lossless class of an intent with neither a DSCP nor the rest: RoCEv2 has another class."""
+    """Yield a violation per lossless class of an intent to which no DSCP leads, nor the rest of the DSCPs."""
     bare = [cls for cls in lossless if not cls.dscps and not cls.rest]
     for cls in bare:
         yield Violation(
@@ -163,10 +163,10 @@ def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Res
 
 
 def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
-    """Yield a violation per DSCP lossy on a port, and lossless on most ports by a priority that this one pauses.
+    """Yield a violation per DSCP that is lossy on a port and, on most ports, lossless by a priority the port pauses.
 
-    One is also yielded for ports of :func:`_apart`, which are not compared further. DSCP 48, unreadable entries and
-    ports that trust 802.1p are left out.
+    A violation is also yielded for ports of :func:`_apart`, which are not compared further. DSCP 48, unreadable entries
+    and ports that trust 802.1p are left out.
     """
     trusting = [ports for ports in device if not ports.qos.trust_dot1p]
     usual = _usual(trusting, bounced)

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per DSCP map of ports with PFC that names most DSCPs, or any with TC 0 paused, but not all.
+    """Yield a violation per DSCP map of ports with PFC that lacks DSCPs, and names most or has ports that pause TC 0.
 
     Missing entries that CLS001 reports are left out.
     """

@@ -134,7 +134,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per field, missing name in it and effect of that, and one for all names in brackets."""
+    """Yield a violation per field, missing name and effect of its absence, and one for all names in brackets."""
     old: list[_OldReference] = []
     for reference in _not_yet_followed(device):
         rows = device.tables.table(reference.table)

@@ -51,7 +51,10 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation per file with the hostname of another, except for files named after it, or else the first."""
+    """Yield a violation per file with the hostname of another file.
+
+    Left out are files that are named after the hostname; without any such file, the first one.
+    """
     for name, claims in devices.claims.items():
         switches = [claim for claim in claims if claim.origin.path[:1] == ("DEVICE_METADATA",)]
         switches.sort(key=lambda claim: claim.file)

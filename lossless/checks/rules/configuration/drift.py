@@ -61,7 +61,7 @@ class SwitchDifference(NamedTuple):
 class MapField(NamedTuple):
     """One kind of map that a port binds: its attribute of PortQos, its table, and the words for source and target.
 
-    ``same``: without a map each number leads to itself, otherwise to 0.
+    ``same``: where the map is unbound, each number leads to itself; if False, each leads to 0.
     """
 
     attribute: str

@@ -90,7 +90,7 @@ if TYPE_CHECKING:
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per traffic test below its mark or above any algorithm; a missing input per unchecked one."""
+    """Yield a violation per traffic test below its mark or above its limit; a missing input per unchecked one."""
     for verdict in verdicts(fabric):
         if verdict.outcome in ("too low", "too high"):
             yield Violation(

@@ -189,7 +189,7 @@ def _reason(fabric: RunningFabric, device: RunningDevice, file: str, host: str) 
 
 
 def _manager(fabric: RunningFabric) -> Cause | None:
-    """Return what captures of ``systemctl status`` show of SHARP's manager: that none runs, or where one does."""
+    """Return the host of SHARP's manager, or that it does not run, by ``systemctl status``; None without a capture."""
     states = [
         (device.name, str(placed.reading.value))
         for device in fabric.devices

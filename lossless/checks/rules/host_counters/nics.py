@@ -120,7 +120,7 @@ class Nic:
 
     @cached_property
     def paused_priorities(self) -> frozenset[int] | None:
-        """The priorities whose pauses the driver counts, as it does with PFC on; None unless some have no counter."""
+        """The priorities whose pauses the driver counts, as it does with PFC on; None if it leaves no priority out."""
         off = {
             int(placed.part("priority") or 0)
             for name in _PAUSES

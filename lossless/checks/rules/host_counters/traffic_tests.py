@@ -467,7 +467,7 @@ def _above(test: TrafficTest) -> str:
 
 
 def _carried(test: TrafficTest) -> str:
-    """Return what carried a collective by its log, as text; empty without a log."""
+    """Return the transport of a collective by its log, as text; empty where the log does not show it."""
     if test.by_sockets:
         return "; the log shows NET/Socket: TCP carried it, not RDMA"
     direct = {placed.reading.value for placed in test.logged("gdrdma")}

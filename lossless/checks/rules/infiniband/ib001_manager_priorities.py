@@ -109,7 +109,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _common_switch(subnet: Subnet) -> str | None:
-    """Return the one switch without which no manager reaches the subnet; None without one, or another."""
+    """Return the only switch that every manager is attached to or runs on; None without one, or without others."""
     if len(switches(subnet)) < 2:
         return None
     attached: dict[str, set[str]] = {}

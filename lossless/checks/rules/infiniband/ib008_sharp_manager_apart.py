@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 def check(subnet: Subnet) -> Results:
     """Yield a violation where the managers of SHARP and subnet run on different nodes, a switch, or a compute host.
 
-    A compute host that takes part in SHARP is IB009's.
+    A compute host that takes part in SHARP is left to IB009.
     """
     sharp, master_host = active_sharp(subnet), master(subnet)
     if sharp is None:

@@ -98,7 +98,10 @@ def check(subnet: Subnet) -> Results:
 
 
 def _ucx(subnet: Subnet, job: Job) -> Results:
-    """Yield a violation where UCX_IB_PKEY, a P_Key without its membership bit, is none of a host's or not the jobs'."""
+    """Yield a violation where UCX_IB_PKEY is not a P_Key of all compute hosts, or not that of the jobs' partition.
+
+    The variable has a P_Key without its membership bit.
+    """
     for setting in job.environment:
         if setting.key != "UCX_IB_PKEY" or setting.text.lower() == "auto":
             continue

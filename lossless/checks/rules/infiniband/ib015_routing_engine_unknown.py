@@ -121,7 +121,7 @@ def _is_wrong(engine: str, available: Sequence[str]) -> bool:
 
 
 def _not_of_nvidia(subnet: Subnet, engine: str, available: Sequence[str]) -> Violation:
-    """Return the violation of an engine that NVIDIA's list lacks; if not upstream's, a later release may have it."""
+    """Return the violation of an engine that NVIDIA's list lacks; it is certain for one of the upstream opensm."""
     upstream = engine in engines("upstream")
     problem = f"{engine} is an engine of the upstream opensm alone" if upstream else f"{engine} is unknown"
     remedy = "state flavour: upstream" if upstream else "make sure that your release has it"

@@ -149,9 +149,9 @@ def _known_to_none(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Resu
 
 
 def _is_slip(key: str, other: str) -> bool:
-    """Return whether two keys differ by one letter that is missing, or by two neighbors that changed places.
+    """Return whether two keys differ by one missing letter, or by two adjacent characters that are exchanged.
 
-    A letter that is another one is none: NVIDIA's has families of keys such as vs_key and cc_key.
+    A different letter is no slip: NVIDIA's OpenSM has families of keys such as vs_key and cc_key.
     """
     if len(key) == len(other):
         at = [place for place, letters in enumerate(zip(key, other, strict=True)) if len(set(letters)) > 1]

@@ -129,7 +129,7 @@ def vl_of(subnet: Subnet, sl: int) -> int | None:
 
 
 def folding(vls: int) -> int:
-    """Return the modulus that folds VLs onto so many: opensm masks them (opensm/osm_qos.c @0292ae2), 15 as 16."""
+    """Return the modulus that folds VLs onto ``vls`` of them, 16 for 15: opensm masks (opensm/osm_qos.c @0292ae2)."""
     return 16 if vls == DROPPED else vls
 
 
@@ -205,7 +205,8 @@ def base_of(key: int) -> int:
 def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
     """Return the partitions of the file by the low 15 bits of their keys: opensm merges equal ones.
 
-    One that states no key, or 0, is that of the same name, else it gets the lowest key that is free at its line.
+    A partition without a key, or with 0, has the key of an earlier one of its name, else the lowest key that is free at
+    its line.
 
     Source: linux-rdma/opensm opensm/osm_prtn.c @fa74b98 (osm_prtn_make_new, generate_pkey).
     """

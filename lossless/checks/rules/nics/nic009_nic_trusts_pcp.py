@@ -62,7 +62,7 @@ def _shows_nothing(view: View, host: HostQos) -> bool:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host that puts untagged RDMA into priority 0, and a lossless class has another."""
+    """Yield a violation per kind of host that puts untagged RDMA into priority 0, if a lossless class has another."""
     missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
     for host, names in view.host_kinds:
         if host.trust is UNKNOWN and missed:

@@ -71,7 +71,7 @@ def check(view: View) -> Results:
 
 
 def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
-    """Return whether a rule reports the NCCL_IB_TC of a library: HST001 without any right source, CLS006 a slip."""
+    """Return whether a rule reports the NCCL_IB_TC of a library: HST001 if no source is lossless, CLS006 unit slips."""
     if library.variable != "NCCL_IB_TC":
         return False
     slip = library.tos is not None and is_unit_slip(library.tos, lossless)

@@ -63,7 +63,7 @@ MOST = 2
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of switch and set of priorities that are more than two."""
+    """Yield a violation per kind of switch and set of more than two lossless priorities."""
     for _, device in by_switch(view.lossless_sets):
         many = (ports for ports in device if len(ports.qos.pfc.priorities) > MOST)
         for priorities, sets in grouped((_counted(ports), ports) for ports in many).items():

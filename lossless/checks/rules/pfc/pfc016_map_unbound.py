@@ -66,9 +66,9 @@ _FIELDS = (_TO_QUEUE, "tc_to_pg_map", "pfc_to_queue_map")
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per map that ports in service with PFC leave unbound while at least half bind one.
+    """Yield a violation per kind of map that ports in service with PFC leave unbound, and at least half of them bind.
 
-    TC to queue counts without such a half too, unless the file is a fragment.
+    A map from TC to queue is reported even if fewer ports bind one, unless the file is a fragment.
     """
     sets = device.view.lossless_sets
     for field in _FIELDS:
@@ -95,7 +95,7 @@ def _bound(qos: PortQos, field: str) -> bool:
 
 
 def _named(device: Device, ports: PortSet, field: str) -> bool:
-    """Return whether the PORT_QOS_MAP row of ports names a map of a field; one that is not bound does not exist."""
+    """Return whether the PORT_QOS_MAP row of ports names a map in a field; where that is unbound, it does not exist."""
     row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
     return row is not None and bool(row.reference(field))
 

@@ -65,7 +65,7 @@ _HELP = "bring the switch in line with its role, or give it a role of its own"
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per policy, scheduler or release that is not usual, and per switch without queue rows.
 
-    A pool is one where it is at least twice, or at most half, as large as is usual for its model.
+    A pool is reported if it is at least twice, or at most half, as large as is usual for its model.
     """
     for outlier in outliers(devices, "policy"):
         yield outlier_violation(outlier)._replace(help=_HELP)

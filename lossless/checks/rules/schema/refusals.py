@@ -34,7 +34,7 @@ _ELSEWHERE = "in part of a configuration such rows may lie in another file"
 class RefusalCause(NamedTuple):
     """The problems of one mistake in a file, in the order of their places.
 
-    ``who`` is a text in place of that on the programs that refuse them.
+    ``who`` replaces the text on the programs that refuse these rows.
     """
 
     message: str

@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
 
 
 def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
-    """Yield a violation per row that is the wider of two, with all that it overlaps; in QUEUE only unlike ones."""
+    """Yield a violation per row that is the wider of two overlapping ones; in QUEUE only if they differ."""
     wider = (_wider_later(keys, overlap) for overlap in keys.overlaps)
     by_row = grouped(
         ((overlap.port, overlap.later.key), overlap)

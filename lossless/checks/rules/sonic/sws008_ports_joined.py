@@ -95,7 +95,10 @@ def _apart(device: Device, table: str, row: ConfigRow) -> Iterator[Edit]:
 
 
 def _without_groups(device: Device, name: str) -> bool:
-    """Return whether a port that is up has PFC by a joined row, and for a priority no written PG: nothing makes one."""
+    """Return whether a port that is up has PFC by a joined row, and a priority without a BUFFER_PG row.
+
+    The switch does not generate that group either.
+    """
     port = device.view.port(device.switch.name, name)
     if port is None or port.qos is None or port.admin_up is not True:
         return False

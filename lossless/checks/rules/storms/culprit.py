@@ -178,9 +178,9 @@ class _PausingPort(NamedTuple):
 
     @property
     def is_stormed(self) -> bool:
-        """Whether the watchdog detected storms that the received pauses, where they are known, can have been.
+        """Whether the watchdog detected storms, and the port received pauses enough for one, where these are counted.
 
-        A few of either since boot prove nothing: a host that boots can pause its switch for a while.
+        A few storms or pauses since boot prove little: a host that boots can pause its switch for a while.
         """
         if "pfc_rx" not in self.counts:
             return self.storms >= (_LEAST_STORMS if self.since_boot else 1)
@@ -202,7 +202,7 @@ def culprits(fabric: RunningFabric) -> tuple[Culprit, ...]:
     """Return the culprits of pauses and losses by the captures, those of most pauses first; empty without any.
 
     Hosts that pause their switches come first. Where there are none, it is the cycle, the workload or the switch that
-    pauses come from. What is outside of its class, bad links, and ports that dropped follow.
+    pauses come from. Devices that send outside of the class, bad links, and ports that dropped follow.
     """
     found: list[Culprit] = []
     between_switches: list[Culprit] = []
@@ -839,7 +839,7 @@ def _link(device: str, port: str, since_boot: bool, fact: CulpritEvidence) -> Cu
 def _drops(fabric: RunningFabric, outside: Collection[str]) -> Iterator[Culprit]:
     """Yield ports whose lossless groups dropped between the captures: short headroom, or a peer that sends on.
 
-    What comes from a device ``outside`` of the class is its own: it does not obey pauses of the class either.
+    Drops from a neighbor in ``outside`` are left out: a device outside of the class does not obey its pauses either.
     """
     walk = PauseWalk(fabric, "")
     for device in fabric.devices:

@@ -78,7 +78,7 @@ class WrongCable(NamedTuple):
 
     @property
     def ends(self) -> frozenset[tuple[str, str]]:
-        """The ports that it is about: of a host, whose ports have several names, only the device."""
+        """The port with the wrong cable, and the ports of both neighbors; a host counts without its port."""
         ends = ((end.name, "" if end.to_host else end.port) for end in (self.declared, self.heard))
         return frozenset({(self.at.device.name, self.at.port), *ends})
 
@@ -138,7 +138,7 @@ class PauseWalk:
         self._ports_of: dict[str, frozenset[str]] = {}
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
-        """Yield the sources of a port's pauses, each by every port it pauses, and a missing input where the walk stops.
+        """Yield the sources of a port's pauses, for each port that one pauses, and a missing input where a walk stops.
 
         Pauses that only lead around a cycle are one missing input.
         """

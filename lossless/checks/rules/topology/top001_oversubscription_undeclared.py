@@ -60,7 +60,7 @@ def check(view: View) -> Results:
 
 
 def _stated(capacity: Capacity, view: View) -> str:
-    """Return the value that accepts a ratio: a number for one tier, else a mapping that keeps the other's ratio."""
+    """Return the value that accepts a ratio: a number for one tier, else a mapping with the ratios of all tiers."""
     ratio = math.ceil(capacity.down_bps / capacity.up_bps * 100) / 100
     ratios = {other.tier: other.accepted for other in view.fabric.capacities} | {capacity.tier: ratio}
     if len(ratios) == 1:

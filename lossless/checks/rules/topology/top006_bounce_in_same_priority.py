@@ -57,7 +57,10 @@ if TYPE_CHECKING:
 
 
 def check(subject: View | Device) -> Results:
-    """Yield a violation per switch of an intent that bounces without a cycle, and for a dual ToR with one priority."""
+    """Yield a violation per switch of an intent that bounces, unless a cycle closes, and for a dual ToR that does.
+
+    Both return packets in the priority they arrived in.
+    """
     if isinstance(subject, View):
         yield from _declared(subject)
     else:

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog that detects storms later than it is set to, or (of an intent) by one sample.
+    """Yield a violation per watchdog whose detection time is no whole number of polls or, in an intent, one poll.
 
     A detection time below the poll interval is left out.
     """
