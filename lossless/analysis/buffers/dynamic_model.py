@@ -240,7 +240,7 @@ def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
 
 
 def _part(switch: Switch, pool: Pool) -> Fraction:
-    """Return the share of the remaining bytes that a pool without a size takes: its ``percentage``, or all or half.
+    """Return the share of the remaining bytes that a pool without a size takes: its ``percentage``, else all or half.
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b.
     """

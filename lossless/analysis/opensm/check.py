@@ -362,10 +362,10 @@ def _names_file(key: str) -> bool:
 def seat_of(subnet: Subnet) -> str:
     """Return the name of the HCA or switch of the subnet manager with the highest priority, of the active ones if any.
 
-    If the place of no manager is known, it is the first HCA.
+    If the node of this manager is unknown, it is the first HCA.
 
     Raises:
-        SubnetManagerError: no place is known, and the fabric has no HCA.
+        SubnetManagerError: the node is unknown, and the fabric has no HCA.
     """
     active = [manager for manager in subnet.managers if not manager.standby] or list(subnet.managers)
     best = max(active, key=lambda manager: manager.priority or 0, default=None)
@@ -434,7 +434,7 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
 
 
 class ConfigurationKeys(NamedTuple):
-    """The number of keys given to opensm, of those it reads with another value, and the keys not checked."""
+    """The numbers of keys that opensm read, and read with another value than the given one; the keys not checked."""
 
     read: int
     changed: int

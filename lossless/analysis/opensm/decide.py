@@ -363,8 +363,8 @@ class Walk(NamedTuple):
     """The results of following all paths: dependencies, lanes in use, discarded service levels.
 
     ``waits`` are edges ``tail * nodes + head``, a node being ``channel * 16 + lane``. ``sent`` is whether a path leaves
-    by a switch, port and lane. ``dropped`` are the SLs whose packets a switch on a path discards, and unused ones
-    of the same lanes. ``lost`` has a switch and the table column of an address that has no route from it, or that a
+    by a switch, port and lane. ``dropped`` are the SLs whose packets a switch on a path discards, and unused SLs
+    on the same lanes. ``lost`` has a switch and the table column of an address that has no route from it, or that a
     loop never reaches.
     """
 

@@ -58,8 +58,8 @@ class RoutingQuestion(NamedTuple):
     """The routing to examine on wires; switches are named.
 
     Switches in ``bounces`` send packets from a higher tier back up in the same priority. Those in ``moved`` send them
-    back up in a second priority, and no packets that are in it already. Paths may be ``extra_hops`` longer than the
-    shortest that the policy allows.
+    back up in a second priority, and do not send packets up that are in the second priority already. Paths may be
+    ``extra_hops`` longer than the shortest that the policy allows.
     """
 
     policy: RoutingPolicy
@@ -71,8 +71,8 @@ class RoutingQuestion(NamedTuple):
 class CycleHop(NamedTuple):
     """One hop of a CBD: packets sent from ``from_port`` and buffered at ``to_port``.
 
-    ``second``: in the second priority of its class. ``up_again``: the switch of ``from_port`` is the bottom of a
-    valley.
+    ``second``: in the second priority, into which bounced packets are moved. ``up_again``: the switch of ``from_port``
+    is the bottom of a valley.
     """
 
     near: str
@@ -104,7 +104,7 @@ def routing_verdict(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
 
 
 def moves_of(wires: Wires, question: RoutingQuestion) -> PolicyMoves:
-    """Return the moves that the policy of a question allows. Packets that reach a switch outside end there."""
+    """Return the moves that the policy of a question allows. Packets end at a switch configured elsewhere."""
     moves = up_down(wires) if question.policy == "up-down" else shortest_path(wires)
     return ending(moves, wires.outside) if wires.outside else moves
 
@@ -127,7 +127,7 @@ def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -
 
 
 def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
-    """Return a short CBD if outside switches forward from each link to all other links, empty without one."""
+    """Return a short CBD if switches configured elsewhere forward from each link to all others, empty without one."""
     folded_wires = reduced(wires, question, MEMBERS)
     moves = moves_of(folded_wires, question)
     traffic = flows(moves, folded_wires.attached, folded_wires.outside, question.extra_hops)
@@ -138,7 +138,7 @@ def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[Cycl
 
 
 def _through(wires: Wires, moves: PolicyMoves) -> Iterator[TurnSet]:
-    """Yield all turns at switches outside, except those straight back."""
+    """Yield all turns at switches configured elsewhere, except those straight back."""
     leaving: dict[int, list[int]] = {}
     for over, (at, _) in enumerate(moves.channels):
         if at in wires.outside:
@@ -155,13 +155,13 @@ def reduced(wires: Wires, question: RoutingQuestion, most: int) -> Wires:
 
 
 def told_apart(wires: Wires, question: RoutingQuestion) -> Wires:
-    """Return wires in which switches have the mark 1 if they bounce packets, 2 if in a second priority, else 0."""
+    """Return wires whose switches have mark 1 if they bounce in the same priority, 2 if in a second one, else 0."""
     marks = [1 if name in question.bounces else 2 * (name in question.moved) for name in wires.names]
     return wires._replace(marks=marks)
 
 
 def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
-    """Return the numbers of the switches that bounce packets, each with whether it does so in a second priority."""
+    """Return the numbers of the switches that bounce packets, each with whether it moves them to a second priority."""
     apart = question.bounces | question.moved
     return {number: name not in question.bounces for number, name in enumerate(wires.names) if name in apart}
 
@@ -185,7 +185,7 @@ def _smallest(
 def _shortest_cycle(
     wires: Wires, moves: PolicyMoves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
 ) -> tuple[CycleHop, ...]:
-    """Return a short cycle of waits, with channels of the second priority numbered after those of the first."""
+    """Return a short cycle of waits; channels count once more for packets that were moved to a second priority."""
     channels = len(moves.channels)
     waits = WaitGraph(2 * channels if any(detour.after for detour in bounced) else channels)
     for turn_sets in sets:
@@ -445,7 +445,7 @@ class _Ranges:
 
 
 class Detour(NamedTuple):
-    """Turns of bounced packets, and their priority before and after the turn: 0 the first, 1 the second."""
+    """Turns of bounced packets, and their priority before and after the turn: 0 their own, 1 a second one."""
 
     turns: Sequence[TurnSet]
     before: int
@@ -529,9 +529,10 @@ def _all(arrived: Sequence[int], channels: Iterable[int]) -> int:
 
 
 def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> Iterator[_Bounce]:
-    """Yield the bounces of each switch: of packets in the first priority and, if it keeps priorities, in the second.
+    """Yield the bounces of each switch, for packets in their own priority.
 
-    The second counts only where another switch moves packets into it.
+    A switch that bounces packets in the same priority has another bounce for packets that were moved to a second
+    priority, if any switch moves packets.
     """
     ins, outs = dict[int, list[int]](), dict[int, list[int]]()
     for channel, (near, far) in enumerate(moves.channels):

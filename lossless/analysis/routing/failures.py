@@ -167,8 +167,8 @@ def _settled(outcome: FailureOutcome, question: RoutingQuestion) -> bool:
 class _Cases:
     """The cases of one to ``most`` failures that could change the verdict, one of several symmetric ones, fewer first.
 
-    ``of`` yields the elements of a fabric that can fail. A case stands for itself
-    with further failures that could not change anything. ``too_many``: the work limit was reached.
+    ``of`` yields the elements of a fabric that can fail. A case also
+    stands for those with further failures that could not change the verdict. ``too_many``: the work limit was reached.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class _Cases:
     def _strikes(self, wires: Wires, failures: int) -> Iterator[Failure]:
         """Yield the elements that can fail, one of several symmetric ones.
 
-        Other elements are left out: every set of up to ``failures`` failures that changes anything has one of these.
+        Elements that are known not to be critical (:func:`critical_elements`) are left out.
         """
         matters = self._that_matter(wires, failures)
         number = {name: place for place, name in enumerate(wires.names)}

@@ -243,9 +243,9 @@ def shortest_path(wires: Wires) -> PolicyMoves:
 def up_down(wires: Wires) -> PolicyMoves:
     """Return the moves of a fabric in which packets go up first, and never again after they went down.
 
-    Between two switches of one tier a packet may go once, at the top of its path. So a path is three parts, and a
-    channel of one part waits for the same part or a later one, higher up in the first and further down in the last: no
-    cycle closes. If packets could go so twice, three switches of one tier in a ring would close one by themselves.
+    A packet may cross one link between two switches of one tier, at the top of its path. So a path has three parts, and
+    a channel of one part waits for the same part or a later one, higher up in the first and further down in the last:
+    no cycle closes. If packets could cross two such links, three switches of one tier in a ring would close a cycle.
     """
     switches, channels = len(wires.names), _channels(wires)
     tails, heads, over = list[int](), list[int](), list[int]()
@@ -291,7 +291,7 @@ class Flows(NamedTuple):
     ``carried`` has for each of the ``moves`` the destinations of its packets, as bits; ``lost`` for each switch
     with hosts the destinations without a path.
 
-    With ``extra_hops`` the moves alone would allow packets to turn straight back at some states, which they do not.
+    With ``extra_hops`` some moves in a row would turn straight back; packets do not take these.
     """
 
     moves: PolicyMoves

@@ -187,7 +187,7 @@ def _first_half(groups: Sequence[_Group]) -> tuple[int, ...]:
 
 
 def _halves(groups: Sequence[_Group]) -> Iterator[tuple[int, ...]]:
-    """Yield all sets of group indices with the first group whose host bandwidth is as near to half as possible."""
+    """Yield the sets of groups, by index, that have the first group and host bandwidth as near to half as possible."""
     total = sum(group.bps for group in groups)
     sets = [chosen for size in range(1, len(groups)) for chosen in combinations(range(len(groups)), size)]
     off = {chosen: abs(total - 2 * sum(groups[at].bps for at in chosen)) for chosen in sets}

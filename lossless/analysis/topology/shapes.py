@@ -37,7 +37,7 @@ Place = tuple[int, ...]
 
 
 def part(number: int, size: int) -> range:
-    """Return the numbers of the ``size`` members of one pod, group or leaf, counted on from those of earlier ones."""
+    """Return the numbers of the ``size`` members of one pod, group or leaf; numbering goes on from one to the next."""
     return range(number * size, (number + 1) * size)
 
 

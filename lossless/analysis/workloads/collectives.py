@@ -239,7 +239,7 @@ def egress_bytes(demand: Demand, group_of: Sequence[int], domain: int) -> dict[i
 def domain_edges(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fraction]]:
     """Yield the transfers between domains as source, destination, and bytes of each rank of the source.
 
-    ``peers`` of the demand is next or chain, else transfers are those of two trees.
+    By ``peers`` of the demand they lead to the next domain, along a chain, or along two trees.
     """
     if demand.peers == "next":
         for number in range(domains):

@@ -55,7 +55,7 @@ class HeadroomSum(NamedTuple):
     def fits(self) -> bool:
         """Whether the headroom leaves shared bytes on the chip, as far as is known.
 
-        A pool size of 0 is a computed one: it fits if only the reservations of queues leave no shared bytes.
+        A computed pool size of 0 fits if headroom alone would leave shared bytes, and reservations of queues take them.
         """
         size = self.pool.size_bytes
         if size == 0:

@@ -84,7 +84,10 @@ class SubnetGraph(NamedTuple):
 
 
 def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
-    """Return the graph of a subnet, or as text why there is none: unknown cabling, a link without port, a free HCA."""
+    """Return the graph of a subnet, or the reason why there is none as text.
+
+    There is none if the cabling is unknown, a link has no port, or an HCA no link.
+    """
     named = with_derived_guids(subnet)
     switches, hcas, links = named.switches, named.hcas, named.links
     if isinstance(switches, Unknown) or isinstance(hcas, Unknown) or isinstance(links, Unknown):

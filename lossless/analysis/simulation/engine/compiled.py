@@ -105,7 +105,7 @@ class _WholeCache(FunctionCache):
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of cached machine code; None without one that only this user owns and may write."""
+    """Return the folder of cached machine code; None if there is none that only this user may write."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in (
         *sorted(_KERNELS.glob("*.py")),
@@ -133,7 +133,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _bases() -> tuple[Path, ...]:
-    """Return the folders in which the cache may be, the best first; if the environment names one, it alone.
+    """Return the folders in which the cache may be, the best first: that which the environment names, else the user's.
 
     The last one is directly in the folder for temporary files: the owner of a folder in between could exchange it.
     """

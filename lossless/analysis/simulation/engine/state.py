@@ -149,7 +149,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
 def _frames(network: SimNetwork, units: Any) -> int:
     """Return how many frame records a run starts with, besides one per queue; their number may grow.
 
-    They are for full switches and some wires, up to a maximum. Memory that no frame has used costs nothing.
+    They are enough for full switches and some wires, up to a maximum. Memory that no frame has used costs nothing.
     """
     smallest = min((flow.mtu_bytes for flow in network.flows), default=1)
     in_switches = np.minimum(units["buffer_bytes"] // smallest, _MOST_FRAMES).sum()

@@ -443,7 +443,7 @@ def lossy_horizon_ns(least_ns: float) -> float:
 
 
 def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
-    """Return the horizon of a run; with a dead NIC every watchdog has had its time twice by then."""
+    """Return the horizon of a run; with a dead NIC every watchdog has had time to trigger twice by then."""
     if scenario.is_lossy:
         return lossy_horizon_ns(step_ns)
     longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(scenario)

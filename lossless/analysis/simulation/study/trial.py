@@ -380,7 +380,10 @@ class Bench:
         return int((-(-flows["expected_psn"] // flows["mtu_bytes"])).sum())
 
     def _pool_margin(self) -> int | None:
-        """Return the least free part of headroom pools that are smaller than their groups' headrooms, None without."""
+        """Return the least free part of the headroom pools that are smaller than the headrooms of their groups.
+
+        None if no configured pool is smaller.
+        """
         if not len(self._given_pools):
             return None
         units = self._simulation.state.units

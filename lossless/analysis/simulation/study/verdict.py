@@ -279,7 +279,7 @@ def describe(scenario: Scenario) -> str:
 
 
 def _many(scenario: Scenario) -> str:
-    """Return as text how many NIC ports take part; of how many, where those of some leaves stand for all."""
+    """Return as text how many NIC ports take part, and of how many if only those of some leaves do."""
     taking, every = len(scenario.nics), len(scenario.topology.nics)
     return f"{taking:,} of {every:,}" if scenario.question.whole_leaves and taking < every else f"{taking}"
 

@@ -351,7 +351,7 @@ Tried = tuple[tuple[Trial, ...], ...]
 def case_of(name: str, scenario: Scenario, seeds: Iterable[int]) -> Case:
     """Return a workload as a case: each seed is followed for up to 20 times the time of its step at line rate.
 
-    With a dead NIC and a watchdog it is followed until the watchdog has had its time twice.
+    With a dead NIC and a watchdog it is followed for as long as the watchdog needs to trigger twice.
     """
     stages = tuple((seed, instantiate(scenario, seed)) for seed in seeds)
     step_ns = step_time_ns(stages[0][1].network)

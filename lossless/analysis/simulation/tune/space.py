@@ -187,7 +187,10 @@ above which every frame is marked and all senders of a queue slow down together.
 
 
 def is_sloped(own: ThresholdSetting) -> bool:
-    """Return whether Kmax is at least :data:`NARROWEST` times Kmin, so no near-step; true without a curve."""
+    """Return whether a curve is not nearly a step: Kmax is at least :data:`NARROWEST` times Kmin.
+
+    True without a curve.
+    """
     return own.kmin_bytes is None or own.kmax_bytes is None or own.kmax_bytes >= NARROWEST * own.kmin_bytes
 
 
@@ -492,7 +495,10 @@ def require_optuna() -> None:
 
 
 def search_optuna(search: ThresholdSearch, space: SearchSpace, known: Sequence[tuple[int, ...]]) -> None:
-    """Try settings that optuna proposes, from the ``known`` points on, until the limit or 20 barren generations."""
+    """Try settings that optuna proposes, from the ``known`` points on, until the limit.
+
+    It ends earlier after 20 generations in a row without a new setting.
+    """
     import optuna
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -94,7 +94,7 @@ def _hear(w: World, puller: Any) -> None:
 
 @kernel
 def append(w: World, puller: Any, number: int, which: int) -> None:
-    """Put a sender at the end of a list of a puller, unless it is in the list already."""
+    """Put a sender at the end of a list of a puller (a receiver that gives credit), unless it is there already."""
     sender = w.senders[np.uint64(number)]
     if sender.waits[which]:
         return
@@ -108,7 +108,7 @@ def append(w: World, puller: Any, number: int, which: int) -> None:
 
 @kernel
 def remove_first(w: World, puller: Any, which: int) -> int:
-    """Remove the sender that waits first in a list of a puller, and return its number."""
+    """Remove the first sender from a list of a puller (a receiver that gives credit), and return its number."""
     number = puller.first[which]
     sender = w.senders[np.uint64(number)]
     puller.first[which] = sender.next[which]

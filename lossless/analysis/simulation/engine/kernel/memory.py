@@ -186,7 +186,7 @@ def below(clock: Any, many: int) -> int:
 
 @outlined
 def hashed(salt: Any, place: int, flow: int, value: int) -> int:
-    """Return the hash (31 bits) of a flow and a value at a numbered place, as a switch: splitmix64 (Steele 2014)."""
+    """Return the hash of a flow, a value and the number of a place, 31 bits: splitmix64 (Steele 2014)."""
     word = salt ^ (np.uint64(place) << np.uint64(48)) ^ (np.uint64(flow) << np.uint64(16)) ^ np.uint64(value)
     word += np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
