@@ -371,7 +371,7 @@ class _Glob:
         self._next: dict[str, int] = {}
 
     def fits(self, name: str, *, whole: bool = False) -> bool:
-        """Return whether the pattern matches a name or, unless ``whole``, the parts at the beginning of the name."""
+        """Return whether the pattern matches a name or, unless ``whole``, one above it, as that of a folder."""
         reached = self._entered(1)
         for char in name:
             if not whole and reached & self._end and char == self._separator:

@@ -360,7 +360,7 @@ class _Touched:
     def takes(self, own: Mapping[str, Sequence[ValueChange]]) -> bool:
         """Add the changes of a fix; return False, and add none, where one conflicts with an earlier change.
 
-        Changes conflict if they differ and the place of one is that of the other, or below it.
+        Changes conflict if the place of one is below that of the other, or both change one place differently.
         """
         placed = [(file, change) for file, changes in own.items() for change in changes]
         if any(self._meets(file, change) for file, change in placed):

@@ -131,7 +131,7 @@ def no_fabric(_file: str) -> str:
 
 
 def none_named(_file: str) -> tuple[int, ...]:
-    """Return no DSCPs that must be lossless in a file: the default where none are named."""
+    """Return the DSCPs that must be lossless in a file by default: an empty tuple."""
     return ()
 
 

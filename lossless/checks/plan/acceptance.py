@@ -251,7 +251,10 @@ def step_rows(plan: AcceptancePlan) -> tuple[StepRow, ...]:
 
 
 class CoverageRow(NamedTuple):
-    """Links from one switch to others: how many a pair may cross, the most flows of one, and the mean number missed."""
+    """Links from one switch to others: how many a pair may cross, and the most flows that may cross one.
+
+    ``missed`` is the mean number of these links that no flow crosses.
+    """
 
     switch: str
     links: str

@@ -422,7 +422,7 @@ def system_of(target: Switch, running: Switch, document: Document | None) -> Sys
 
 
 def differing(target: Switch, running: Switch) -> frozenset[str]:
-    """Return the attributes that differ between a switch that was read and its target, without losses of its system."""
+    """Return the attributes that differ between a switch that was read and its target, if its system can carry them."""
     return frozenset(
         difference.part for difference in differences(target, running, dialect(target.format).losses)
     )

@@ -337,7 +337,7 @@ class _StepSearch:
         return not self._any_new(self._dangers_with(kind, self._passed(kind, before, batch)))
 
     def _any_new(self, dangers: Iterator[Danger]) -> bool:
-        """Return whether a danger is new: neither before nor after the change. False while no job runs."""
+        """Return whether a danger occurs neither before nor after the change. False while no job runs."""
         return any(danger[:2] not in self.search.allowed and not self.position.stopped for danger in dangers)
 
     def _dangers_with(self, kind: int, new: Sequence[State]) -> Iterator[Danger]:
