@@ -4,8 +4,8 @@ Counter groups that are off have no counts. Times are those of each device's clo
 
 A difference is a lower bound of the events: a counter that was cleared between two captures, or has reached its
 ceiling, has counted at least that much. A counter that is smaller than before was reset, and its value is taken as from
-a single capture; where it counts since another clear than before, the count is unknown. So it is where the earlier
-value was at its ceiling already.
+a single capture; where it counts since another clear than before, the count is unknown. It is also unknown where
+the earlier value was at its ceiling already.
 """
 
 from __future__ import annotations

@@ -252,7 +252,7 @@ def kept_priorities(device: Device) -> list[int]:
 
 
 def _stays(tunnel: TunnelMaps | None, priority: int, paused: set[int]) -> bool:
-    """Return whether bounced packets of a priority stay in it, and it takes in none of other priorities."""
+    """Return whether bounced packets of a priority stay in it, and those of no other priority come into it."""
     queues = tunnel.tc_to_queue if tunnel is not None else None
     if queues is None:
         return True

@@ -108,7 +108,7 @@ def _deployed(view: View) -> Iterator[Violation]:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation where a port of another system has DSCP 48 and unmarked traffic in one queue, not strict."""
+    """Yield a violation where a port of another system has DSCP 48 and unmarked traffic in one non-strict queue."""
     yield from merged(_behind_unmarked(switch.view))
 
 

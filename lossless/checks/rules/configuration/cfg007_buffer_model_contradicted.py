@@ -82,7 +82,7 @@ _NEEDED = {
 def check(device: Device) -> Results:
     """Yield violations on rows that contradict the traditional model, or one on the model where several tables do.
 
-    Under the dynamic model it is one where there are pools, and a table that the model needs is missing.
+    Under the dynamic model, yield one where there are pools, and a table that the model needs is missing.
     """
     if device.tables.row("DEVICE_METADATA", "localhost") is None:
         return

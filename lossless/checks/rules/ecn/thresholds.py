@@ -74,7 +74,7 @@ def tightest_curves(view: View, rank: Rank) -> Results:
 
 
 def shared_pool(marking: EcnMarking) -> str:
-    """Return the size of the pool of a curve's groups as text, and of one in parts the share that a port fills."""
+    """Return as text the size of the pool of a curve's groups; of a divided pool also the part that a port fills."""
     trigger, size = marking.trigger, format_bytes(marking.trigger.pool_bytes)
     many = max(trigger.parts)
     return (

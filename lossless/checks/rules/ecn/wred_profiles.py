@@ -34,7 +34,10 @@ class LosslessQueue(NamedTuple):
 
     @property
     def in_fragment(self) -> bool:
-        """Whether the profile may be in another file: no profile and scheduler, and a file without PORT rows."""
+        """Whether another file may have the profile of the queue.
+
+        The queue has neither a profile nor a scheduler then, and the file has no PORT row of the port.
+        """
         leads_nowhere = self.queue is None or (self.queue.scheduler is None and self.queue.wred is None)
         return leads_nowhere and self.ports.ports[0].admin_up is UNKNOWN
 

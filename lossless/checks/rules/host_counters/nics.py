@@ -67,8 +67,8 @@ counters are percentages of it)."""
 class Nic:
     """The counters of one interface in one file; ``name`` is empty where the file does not name it.
 
-    ``whole`` has the same counters since the driver was loaded. It is None where these counters run since then
-    themselves, because no earlier capture can be compared with.
+    ``whole`` has the same counters since the driver was loaded. It is None where ``readings`` count from then on
+    too, because no earlier capture can be compared with.
     """
 
     def __init__(

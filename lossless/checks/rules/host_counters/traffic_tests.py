@@ -516,7 +516,7 @@ def _moved(fabric: RunningFabric, hosts: Sequence[str]) -> str:
 
 
 def _is_flat(test: TrafficTest, large: int) -> bool:
-    """Return whether the last doubling of the size changes the bandwidth little; of one size, whether it is large."""
+    """Return whether the last doubling of the size changes the bandwidth little; a single size must be large."""
     if len(test.sizes) == 1:
         return test.sizes[0][0] >= large
     (smaller, before, _), (larger, last, _) = test.sizes[-2:]

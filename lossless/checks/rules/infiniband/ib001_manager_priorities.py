@@ -109,7 +109,10 @@ def check(subnet: Subnet) -> Results:
 
 
 def _common_switch(subnet: Subnet) -> str | None:
-    """Return the only switch that every manager is attached to or runs on; None without one, or without others."""
+    """Return the only switch that all managers are attached to or run on.
+
+    None without such a switch, and in a subnet of one switch.
+    """
     if len(switches(subnet)) < 2:
         return None
     attached: dict[str, set[str]] = {}

@@ -170,7 +170,7 @@ def _without_weight(subnet: Subnet, kind: str, lacking: list[int]) -> Violation:
 
 
 def _served(subnet: Subnet) -> set[int] | None:
-    """Return the lanes that have a weight, folded as opensm does it; None where it is unknown or opensm serves all."""
+    """Return the lanes that have a weight, folded as opensm does it; None if opensm serves all, or VLs are unknown."""
     high, low, count = subnet.qos.high, subnet.qos.low, operational_vls(subnet)
     if low is None or count is None:
         return None

@@ -129,7 +129,10 @@ def vl_of(subnet: Subnet, sl: int) -> int | None:
 
 
 def folding(vls: int) -> int:
-    """Return the modulus that folds VLs onto ``vls`` of them, 16 for 15: opensm masks (opensm/osm_qos.c @0292ae2)."""
+    """Return the modulus by which opensm folds VLs: the number of operational ones, 16 for 15.
+
+    opensm masks VLs (opensm/osm_qos.c @0292ae2).
+    """
     return 16 if vls == DROPPED else vls
 
 

@@ -95,7 +95,7 @@ def _bound(qos: PortQos, field: str) -> bool:
 
 
 def _named(device: Device, ports: PortSet, field: str) -> bool:
-    """Return whether the PORT_QOS_MAP row of ports names a map in a field; where that is unbound, it does not exist."""
+    """Return whether the PORT_QOS_MAP row of ports names a map in a field, even one that does not exist."""
     row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
     return row is not None and bool(row.reference(field))
 

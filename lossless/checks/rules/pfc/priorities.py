@@ -60,9 +60,10 @@ def sent_priority(qos: PortQos, traffic_class: int) -> int | None:
 
 
 def paused_class(qos: PortQos, priority: int) -> int:
-    """Return the traffic class that a priority pauses: its own number, unless the switch derives one from the other.
+    """Return the traffic class that a priority pauses: the one of its number.
 
-    Systems other than SONiC have one line for both, and no map from traffic classes to groups.
+    Without a map from traffic classes to groups, as on systems other than SONiC, it has the number of the
+    group that sends the pauses.
     """
     return priority if qos.tc_to_pg is not None else qos.pausing_group(priority)
 

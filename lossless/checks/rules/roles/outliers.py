@@ -24,9 +24,9 @@ class SwitchSetting(NamedTuple):
 class Outlier(NamedTuple):
     """Switches with one value of a setting, where the others of their role have another.
 
-    ``usual`` are those others: the most, or where no value has the most switches the first by name. ``group`` names the
-    switches they are compared with. ``subjects`` are the differing settings at one place of the file. ``same_model`` is
-    False where switches of one model agree, and only other models of the role do not.
+    ``usual`` are those others: the largest group with one value, of equally large ones the first by name. ``group``
+    names the switches they are compared with. ``subjects`` are the differing settings at one place of the file.
+    ``same_model`` is False where switches of one model agree, and only other models of the role do not.
     """
 
     group: str

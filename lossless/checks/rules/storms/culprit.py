@@ -178,7 +178,7 @@ class _PausingPort(NamedTuple):
 
     @property
     def is_stormed(self) -> bool:
-        """Whether the watchdog detected storms, and the port received pauses enough for one, where these are counted.
+        """Whether the watchdog detected storms at the port and, where pauses are counted, enough of them arrived.
 
         A few storms or pauses since boot prove little: a host that boots can pause its switch for a while.
         """
@@ -939,7 +939,10 @@ def _outside(fabric: RunningFabric) -> Iterator[Culprit]:
 def _leaves_the_class(
     device: RunningDevice, own: Mapping[str, ClassSent], arrived: Sequence[Arrived | None]
 ) -> Iterator[Culprit]:
-    """Yield a switch, or its port, that sends on little in the lossless class of its packets, or the host of these."""
+    """Yield the answer for packets of the lossless class that a switch does not send on in this class.
+
+    It is the switch, one of its ports without a map, or the host of the packets.
+    """
     known = [came for came in arrived if came is not None]
     into = sum(came.packets for came in known)
     out = sum(counts.lossless for counts in own.values())

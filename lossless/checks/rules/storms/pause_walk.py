@@ -78,7 +78,7 @@ class WrongCable(NamedTuple):
 
     @property
     def ends(self) -> frozenset[tuple[str, str]]:
-        """The port with the wrong cable, and the ports of both neighbors; a host counts without its port."""
+        """The port with the wrong cable, and the ports of both neighbors; of a host only its name."""
         ends = ((end.name, "" if end.to_host else end.port) for end in (self.declared, self.heard))
         return frozenset({(self.at.device.name, self.at.port), *ends})
 
@@ -138,9 +138,9 @@ class PauseWalk:
         self._ports_of: dict[str, frozenset[str]] = {}
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
-        """Yield the sources of a port's pauses, for each port that one pauses, and a missing input where a walk stops.
+        """Yield the sources of a port's pauses, and a missing input where the walk stops.
 
-        Pauses that only lead around a cycle are one missing input.
+        A source is yielded for each port that it pauses. Pauses that only lead around a cycle are one missing input.
         """
         seen: set[tuple[str, str]] = set()
         paths: list[tuple[PausedPort, ...]] = [(start,)]

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(subject: View | Device) -> Results:
-    """Yield a violation per switch of an intent that bounces, unless a cycle closes, and for a dual ToR that does.
+    """Yield a violation per switch of an intent that bounces packets, unless there is a cycle, or for a dual ToR.
 
     Both return packets in the priority they arrived in.
     """

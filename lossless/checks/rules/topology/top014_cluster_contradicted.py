@@ -281,7 +281,7 @@ def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Violatio
 
 
 def _rails(cluster: Cluster, rails: int, links_of: LinksOfHosts) -> Iterator[Violation]:
-    """Yield a violation where hosts that share a leaf reach different leaves, or each only one of several."""
+    """Yield violations where hosts that share a leaf have different leaves, and for hosts with one leaf of several."""
     leaves_of = {
         host: frozenset(link.a.partition(":")[0] for link in links) for host, links in links_of.items()
     }

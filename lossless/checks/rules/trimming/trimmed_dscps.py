@@ -39,8 +39,8 @@ def trimmed_dscps(
 ) -> tuple[TrimmedDscp, ...]:
     """Return the DSCPs with which trimmed packets leave by ports that may lead to another switch.
 
-    One number counts for all ports but those that are known to lead to hosts. Maps are bound to ports on purpose, so
-    only those of ports that are known to lead to a switch count.
+    A DSCP that is set as a number counts for all ports but those that are known to lead to hosts. A map is bound to a
+    port on purpose, so only maps of ports that are known to lead to a switch count.
     """
     kinds = neighbor_types(device)
     ports = {port.name: facing(device, port, kinds) for queue in queues for port in queue.ports.ports}

@@ -111,7 +111,7 @@ def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
     None where the watchdog does not act. Detection and one poll, and with action drop restoration: action forward
     delivers again after detection. The poll is what passes unseen of a storm that begins just after one: detection
     counts intervals in which the queue was paused from end to end (sonic-swss orchagent/pfc_detect_broadcom.lua
-    @0cb8610); it is nearly none where a storm begins just before a poll. Restoration is a time without pauses, and each
+    @0cb8610); it is almost 0 where a storm begins just before a poll. Restoration is a time without pauses, and each
     later pause resets it (pfc_restore.lua @e6b0c5b), so that a longer storm has no bound.
     """
     if not _is_accepted(watchdog) or watchdog.action == "alert":
@@ -145,7 +145,7 @@ def watched(view: View) -> Iterator[WatchdogRows]:
 
 
 def default_poll_ms(ports: int) -> int:
-    """Return the poll interval that ``pfcwd start_default`` sets for as many ports.
+    """Return the poll interval that ``pfcwd start_default`` sets for a number of ports.
 
     200 ms x max(1, (ports - 1) // 32 + 1), 1,000 ms at most. Ports are all of a switch in older releases
     (sonic-utilities pfcwd/main.py @691b1bb), in later ones those with PFC that are in use (@015521a).

@@ -189,7 +189,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 def _longest(devices: DeployedDevices) -> dict[str, int]:
-    """Return the longest detection time by switch, on ports in service with PFC that lead to no other of them."""
+    """Return the longest detection time by switch, on ports in service with PFC that lead to none of these switches."""
     longest: dict[str, int] = {}
     for switch in devices.by_name.values():
         for end in switch.ends:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for ports with a watchdog row that pause no priority; ports with a mask have one of their own.
+    """Yield a violation for ports with a watchdog row that pause no priority; those with a mask have their own.
 
     Left out are fragments, switches whose lossless classes are named, and ports that are not up or lack a priority
     which others pause.
