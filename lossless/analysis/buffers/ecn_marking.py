@@ -136,7 +136,7 @@ class EcnMarking(NamedTuple):
 
 
 def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
-    """Return the port sets with PFC of each kind of switch, without ports that an intent needs and no switch has."""
+    """Return the port sets with PFC of each kind of switch; ports that are not placed on a switch are left out."""
     by_kind: dict[int, list[PortSet]] = {}
     for ports in view.lossless_sets:
         placed = tuple(port for port in ports.ports if port.placed)

@@ -210,7 +210,7 @@ def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Yield the GUID in each match of ``head`` and the text below it; nothing for a match without a GUID."""
+    """Yield the GUID in each match of ``head`` and the text below it; matches without a GUID are left out."""
     heads = list(head.finditer(text))
     ends = [*(following.start() for following in heads[1:]), len(text)]
     for match, end in zip(heads, ends, strict=False):

@@ -192,7 +192,7 @@ class EgressShares(NamedTuple):
         return any(out in self.weights and out not in self.excluded for out in outs)
 
     def parts(self) -> dict[int, float]:
-        """Return the share of every egress that is not excluded; they sum to 1 unless there is no traffic."""
+        """Return the share of every egress that is not excluded; if there is traffic, the shares sum to 1."""
         return {out: self.of(out) for out in self.weights if out not in self.excluded}
 
 

@@ -65,7 +65,7 @@ class CablingComparison(NamedTuple):
 
 
 def cabling_comparison(planned: Sequence[PlannedCable], reported: CableReport) -> CablingComparison:
-    """Return declared cables compared with those in files, after devices with another name there are recognized."""
+    """Return declared cables compared with those in files, after devices with other names in files are recognized."""
     renamed = tuple(_renamed(planned, reported.cables))
     derived_of = {rename.called: rename.derived for rename in renamed}
     cables = [_called(cable, derived_of) for cable in reported.cables]

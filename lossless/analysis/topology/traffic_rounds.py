@@ -75,7 +75,7 @@ class LinkCoverage(NamedTuple):
 
 
 class TrafficRounds(NamedTuple):
-    """Rounds of disjoint pairs ``within`` switches and ``across`` them, and the links that the latter cross.
+    """Rounds of disjoint pairs ``within`` switches and ``across`` them, and the coverage of links between switches.
 
     ``flows`` is the number of queue pairs of each pair across; ``alone`` are host ports without a pair.
     """
@@ -179,7 +179,7 @@ def traffic_rounds(links: Sequence[Link], spread: Spread) -> TrafficRounds:
 
 
 class _PairedPorts(NamedTuple):
-    """The host ports of a switch that send to other switches, and those that receive from there."""
+    """The host ports of a switch that send to other switches, and those that receive from them."""
 
     sources: tuple[HostPort, ...]
     targets: tuple[HostPort, ...]

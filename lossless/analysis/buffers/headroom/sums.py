@@ -183,7 +183,7 @@ class ReservedSum(NamedTuple):
 
 
 def reserved_sum(switch: Switch) -> ReservedSum | None:
-    """Return the reserved bytes of groups and queues of ports that are not down, None where they reserve nothing."""
+    """Return the reserved bytes of groups and queues of ports that are not down, None if it is 0."""
     groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
     profiles = {id(profile): profile for profile, _ in (*groups, *queues)}
     taken: dict[int, int] = {}

@@ -296,7 +296,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
 
 
 def _add_nics(builder: _Builder, view: View, failed: frozenset[tuple[str, str]]) -> MissingInput | None:
-    """Attach a NIC to each open port that has not failed and lacks no input; return the first missing input or None."""
+    """Attach a NIC to each open port that has not failed and has all inputs; return the first missing input or None."""
     first = None
     for switch in view.fabric.switches:
         for port in _open_ports(view, switch):

@@ -240,7 +240,10 @@ def _watchdog(switch: model.Switch, classes: Sequence[SimClass]) -> SimWatchdog 
 
 
 def _own_watchdog(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]) -> SimWatchdog | None:
-    """Return the watchdog of a port, one of no class where none runs there; None where it is that of its switch."""
+    """Return the watchdog of a port, None where it is that of the switch.
+
+    Where no watchdog runs at the port, return one that watches no class.
+    """
     usual = _watchdog(switch, classes)
     if usual is None:
         return None

@@ -239,7 +239,7 @@ def end_key(switch: FabricSwitch, port: Port) -> tuple[int, int]:
 
 
 class Participants(NamedTuple):
-    """The NIC ports that take part in a question about a fabric, and the paths between them; nothing of its buffers."""
+    """The NIC ports that take part in a question about a fabric, and the paths between them, without buffers."""
 
     question: Question
     topology: SimTopology

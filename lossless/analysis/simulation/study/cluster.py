@@ -79,7 +79,7 @@ class ClusterExecutor(Executor):
             local.set_exception(ProgramError(lost))
 
     def _why(self, error: BaseException) -> BaseException:
-        """Return the error of a failed batch: of dead workers and other versions in our words, any other unchanged."""
+        """Return the error of a failed batch, unchanged unless workers died or have another version of lossless."""
         from distributed import KilledWorker
 
         if isinstance(error, KilledWorker):
@@ -232,7 +232,7 @@ def _connected(client: Callable[..., Any], where: Any) -> Iterator[Any]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Silence logs and warnings of dask; the relevant ones have messages of our own.
+    """Silence logs and warnings of dask; lossless has messages of its own for the relevant ones.
 
     dask continues to log while it ends, after the last of our calls, so that its logger stays silent.
     """

@@ -339,7 +339,7 @@ def _compared(
     times: Times,
     go_on: Callable[[], bool] | None,
 ) -> float | None:
-    """Return the time of transfers in a run without loss, if loss may have made them late; None if it did not.
+    """Return the time of transfers in a run without loss, None where loss cannot have made them late.
 
     The run itself is then continued until its loss can no longer count as harmless compared with that time.
     """

@@ -287,7 +287,7 @@ def tried_rows(
     followed: Followed,
     row: Callable[[ThresholdSetting, Sequence[_Trial]], _Row],
 ) -> tuple[_Row, list[_Row], int]:
-    """Return the row of the configured setting, one for each setting in their order, and the events of the latter.
+    """Return the row of the configured setting, one for each setting in their order, and the number of events.
 
     Raises:
         ScenarioError: the settings would take more events than the limits allow.

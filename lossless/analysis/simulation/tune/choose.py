@@ -465,7 +465,7 @@ class Chooser:
         return Choice(row, near, None, ())
 
     def _reduced(self, setting: TrialSetting) -> TrialSetting:
-        """Return a setting whose values go back to the configured ones where no figure loses by that."""
+        """Return a setting whose values go back to the configured ones where no figure gets worse by that."""
         figures, left = self.seen(setting).figures, setting
         for shorter in self._reversions(setting):
             fewer = shorter(left)

@@ -283,7 +283,7 @@ def receive(w: World, at: int, number: int) -> None:
 
 @kernel
 def recover(w: World, which: int) -> None:
-    """Let the switch go on, as a receive buffer has drained to XON."""
+    """End the pauses of a receiver toward its switch, as the receive buffer has drained to XON."""
     receiver = w.receivers[np.uint64(which)]
     drain(receiver, w.clock.now)
     for priority in range(w.classes):

@@ -277,7 +277,7 @@ def _act(w: World, which: int, at: int, priority: int) -> None:
 
 @kernel
 def _restore(w: World, unit: Any, queue: Any, at: int, priority: int) -> None:
-    """Let a stopped queue work again once no pause has come for the restoration time; never if that is 0.
+    """Restore a stopped queue once no pause has come for the restoration time; never if that is 0.
 
     A fixed restoration ends after that time, whether pauses come or not.
     """
