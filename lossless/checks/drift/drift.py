@@ -260,7 +260,7 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> Iterator[FieldDif
 
 
 def _text(attribute: Attribute, value: Any) -> str | None:
-    """Return the value of an attribute in words; if it is not set, None, but ``no marking`` for ECN."""
+    """Return the value of an attribute in words; None if it is unset, or ``no marking`` if it is that of ECN."""
     if value is None:
         return "no marking" if attribute.key == "ecn" else None
     if attribute.key == "ecn":

@@ -71,7 +71,9 @@ def check_hosts(
 def hosts_against(
     hosts: Sequence[DeviceSummary], switches: Sequence[DeviceSummary], settings: Settings
 ) -> list[Report]:
-    """Return the report of links between hosts and switches of systems other than SONiC, none without both.
+    """Return the report of links between hosts and switches of systems other than SONiC.
+
+    Without such hosts or without such switches it is empty.
 
     Only PFC is compared (PFC003): the other rules on links name rows of CONFIG_DB.
     """

@@ -496,7 +496,7 @@ class _Assembly:
 
 
 def _time(kind: PlannedKind, batch: Batch, operations: Sequence[Operation]) -> TimeRange:
-    """Return how long a batch takes on a switch, 0 where nothing is known of it."""
+    """Return how long a batch takes on a switch, 0 where that is unknown."""
     if batch.how == "patch":
         # A port goes down and comes up again; all other operations can be one move.
         fewest, most = max(1, 2 * len(batch.ports_down)), max(batch.moves, len(operations))

@@ -486,7 +486,7 @@ _End = tuple[str, str]
 def _moved_links(
     running: InService, target: Fabric, kinds: Sequence[PlannedKind]
 ) -> tuple[dict[_End, _End], dict[_End, _End]]:
-    """Return the far ends of links of the target that are not in service, and of those in service that it has not.
+    """Return the far ends of links of the target that are not in service, and of links in service that it lacks.
 
     They are by the port of a switch. In files a link is one of a port that is up, with the neighbor that
     DEVICE_NEIGHBOR names; a port without a row of PORT is unknown, and a host may have another name there. Switches

@@ -349,7 +349,7 @@ def _upgrade(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit | No
 
 
 def changed(config: Mapping[str, Any], done: Iterable[Operation]) -> Config:
-    """Return a configuration with operations carried out, without empty tables; what they leave alone is shared."""
+    """Return a configuration with operations carried out, without empty tables; unchanged tables are shared."""
     result: Config = dict(config)
     copied: set[tuple[str, ...]] = set()
     for operation in done:

@@ -84,7 +84,7 @@ def _errors(subnet: Subnet) -> frozenset[str]:
 
 
 def _with_levels(old: Subnet, new: Subnet) -> Subnet | None:
-    """Return the new subnet with tables that serve service levels in use on their old lanes, also those that go.
+    """Return the new subnet with tables that serve all service levels in use on their old lanes, even levels that go.
 
     The policy is the new one: jobs with a level keep it, and new requests get a level of the new policy. With QoS off
     on a side the new subnet is unchanged; None if a number of operational VLs is unknown.
@@ -167,7 +167,7 @@ def _spelled(weights: Iterable[Weight]) -> str:
 
 
 def _set(subnet: Subnet, texts: Mapping[str, str]) -> Subnet:
-    """Return a subnet with other texts of options; those that it lacks come behind the others."""
+    """Return a subnet with other texts of options; options that the subnet lacks are appended."""
     present = {option.key for option in subnet.options}
     changed = (option._replace(text=texts.get(option.key, option.text)) for option in subnet.options)
     added = (
