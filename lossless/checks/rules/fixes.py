@@ -41,7 +41,7 @@ def entries(index_map: IndexMap, *pairs: tuple[int, int]) -> tuple[Edit, ...]:
 
 
 def field(origin: Origin, value: str) -> tuple[Edit, ...]:
-    """Return the edit that sets a field of a row of CONFIG_DB; none where the origin is not that of such a field."""
+    """Return the edit that sets a field of a row of CONFIG_DB; none if the origin is of another kind."""
     if len(origin.path) != 3 or not str(origin.path[0]).isupper():
         return ()
     return (Edit(origin, "set", value),)

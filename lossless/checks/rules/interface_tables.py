@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def raw_rows(device: Device, table: str) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield the rows of a table, sorted by key; none where the table is absent or not a table."""
+    """Yield the rows of a table, sorted by key; none where the table is absent or has no rows of fields."""
     rows = device.tables.data.get(table)
     if not isinstance(rows, dict):
         return

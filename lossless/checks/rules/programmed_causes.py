@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def one_cause(
     findings: Sequence[Finding], codes: Collection[str], restates: tuple[str, ...]
 ) -> Iterator[Finding]:
-    """Yield findings without those of ``codes`` that repeat an error in their row, and without milder ones there.
+    """Yield findings without those of ``codes`` that repeat an error in their row, and without milder ones in that row.
 
     Findings whose code begins with one of ``restates`` report the same value in other words, and are kept.
     """

@@ -106,7 +106,7 @@ def check(device: Device) -> Results:
 
 
 def on_switch(switch: SwitchConfiguration) -> Results:
-    """Yield a violation for ports with PFC of another system that trust nothing, or VLAN tags that do not arrive."""
+    """Yield a violation for ports with PFC of another system that trust no field, or 802.1p without VLAN tags."""
     yield from merged(_of_switch(switch))
 
 

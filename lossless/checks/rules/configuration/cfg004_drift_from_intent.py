@@ -208,7 +208,7 @@ def _number(value: int | None) -> str:
 
 
 def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
-    """Yield the counter groups that are not polled as declared, without that of the watchdog (other rules)."""
+    """Yield the counter groups that are not polled as declared; other rules report that of the watchdog."""
     polled = dict(have.qos.counters)
     for group, on in want.qos.counters:
         if group != "PFCWD" and polled.get(group, False) != on:

@@ -150,7 +150,7 @@ def of_map(
 
 
 def _grave(lossless: Collection[int]) -> Severity | None:
-    """Return ``error`` for a difference that leaves lossless priorities without protection; None for no priority."""
+    """Return ``error`` for a difference that leaves lossless priorities without protection, None if there are none."""
     return "error" if lossless else None
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 class _Length(NamedTuple):
-    """A cable's found and configured length, and the length of the headroom row for the former; None without one."""
+    """A cable's found and configured length, and that of the headroom row for the found one; None without a row."""
 
     pair: CablePair
     found_m: int

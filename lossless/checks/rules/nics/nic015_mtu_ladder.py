@@ -95,7 +95,7 @@ def check(view: View) -> Results:
 
 
 def _limits(view: View, mtus: Sequence[tuple[int, PortSet]]) -> dict[str, int]:
-    """Return the least MTU on the paths of each host, where the ports that lead to hosts differ; else nothing.
+    """Return the least MTU on the paths of each host, where the ports that lead to hosts differ; else no MTUs.
 
     Ports between switches are on the paths of all hosts.
     """

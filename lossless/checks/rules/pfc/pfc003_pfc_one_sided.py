@@ -118,7 +118,7 @@ def across(devices: DeployedDevices) -> Results:
 
 
 def _bare_links(devices: DeployedDevices) -> Results:
-    """Yield a violation per two switches with a link that pauses nothing, beside equal ones that do."""
+    """Yield a violation per two switches with a link without PFC, where both have equal links with PFC."""
     types = {name: summary.device_type for name, summary in devices.by_name.items()}
     between = [
         pair

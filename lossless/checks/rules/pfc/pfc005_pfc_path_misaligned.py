@@ -202,7 +202,7 @@ def _shared_with_lossy(qos: PortQos, number: int) -> bool:
 
 
 def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
-    """Yield the faults of a priority group: no BUFFER_PG row where the switch makes none, or no headroom."""
+    """Yield the faults of a priority group: neither a BUFFER_PG row nor a generated group, or no headroom."""
     qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
     whole = any(qos.groups) or not ports.switch.is_fragment

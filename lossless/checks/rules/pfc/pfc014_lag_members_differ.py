@@ -115,7 +115,7 @@ def _mask_violation(device: Device, lag: str, members: Sequence[Port]) -> Violat
 
 
 def _only_members(device: Device, short: Sequence[Port]) -> bool:
-    """Return whether no other port of the switch, unless it is down, has the PFC mask of one of these LAG members."""
+    """Return whether these LAG members alone have their PFC masks, among ports that are not down."""
     masks = {_mask(port) for port in short}
     others = (port for port in device.switch.ports if port.qos and port.admin_up is not False)
     return not any(_mask(port) in masks for port in others if port not in short)

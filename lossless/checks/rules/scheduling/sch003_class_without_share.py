@@ -59,7 +59,7 @@ _LEAST = 1
 
 
 def check(view: View) -> Results:
-    """Yield a violation per class for which the stated shares leave nothing, and which no other rule reports."""
+    """Yield a violation per class for which the stated shares leave no share, and which no other rule reports."""
     refusing = tuple(switch.name for switch in view.fabric.switches if switch.shares_in_percent)
     # All ports of an intent serve its classes in the same way.
     for ports in view.port_sets[:1]:

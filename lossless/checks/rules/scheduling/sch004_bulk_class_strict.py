@@ -155,7 +155,7 @@ def _has_share(queue: Queue | None) -> bool:
 
 
 def _queue_of_unmarked(qos: PortQos) -> int | None:
-    """Return the queue of packets without a mark that a port reads, None where it is not known."""
+    """Return the queue of packets with 0 in the field that a port trusts, None where it is not known."""
     if not qos.trust_dot1p:
         return _queue_of(qos, _BEST_EFFORT)
     traffic_class = qos.dot1p_to_tc.targets[_BEST_EFFORT] if qos.dot1p_to_tc else None
@@ -183,7 +183,7 @@ def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
 
 
 def _for_cnps(view: View, number: int) -> bool:
-    """Return whether an intent gives a queue to CNPs; that such a class is lossless is CLS007's."""
+    """Return whether an intent gives a queue to CNPs; CLS007 reports one that is lossless."""
     cnp_dscp = _cnp_dscp(view)
     return view.fabric.declared and any(
         cls.priority == number and (cls.name == CNP_CLASS or cnp_dscp in cls.dscps)

@@ -84,7 +84,10 @@ _USES = (
 
 
 def check(device: Device) -> Results:
-    """Yield a violation per table and profile of the wrong direction or that trims there, and per egress xoff."""
+    """Yield a violation per table and profile that does not belong into it, and per egress profile with xoff.
+
+    The profile has a pool of the other direction, or trims in a table in which profiles must not trim.
+    """
     wrong = {side: _of_other_side(device, side) for side in ("ingress", "egress")}
     trimming = {
         name

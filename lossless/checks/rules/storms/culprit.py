@@ -342,7 +342,7 @@ def _egress_share(port: _PausingPort) -> float:
 
 
 def _is_full(port: _PausingPort, paused: float) -> bool:
-    """Return whether a port sent at line rate in the share of time in which it was not paused; not if it never sent."""
+    """Return whether a port sent at line rate while it was not paused; False if it never sent."""
     share = _egress_share(port)
     return share > 0 and share >= _LINE_RATE * (1 - paused)
 
@@ -404,7 +404,9 @@ def _at_switch(port: _PausingPort, said: str) -> Iterator[CulpritEvidence]:
 
 
 def _nic_of(walk: PauseWalk, port: _PausingPort) -> Nic | None:
-    """Return the captured NIC at a port's other end by its name, else the only one or one that sent as many, or None.
+    """Return the captured NIC at a port's other end by its name, else the host's only one; None without a match.
+
+    Of several other NICs it is one that sent as many pauses as the port received.
 
     An intent calls the ports of a host ``port1``, ``port2``; its NICs have the names of interfaces.
     """
@@ -417,7 +419,10 @@ def _nic_of(walk: PauseWalk, port: _PausingPort) -> Nic | None:
 
 
 def _elsewhere(fabric: RunningFabric, port: _PausingPort, ports: Sequence[_PausingPort]) -> Nic | None:
-    """Return the only NIC that sent as many pauses as a port received, and not to the port where it is declared."""
+    """Return the only NIC that sent as many pauses as a port received; None without one, or with several.
+
+    NICs of hosts at any port that received as many pauses are left out.
+    """
     at_home = {_peer(other) for other in ports if _is_as_many(port.received, other.received)}
     as_many = [
         nic

@@ -137,7 +137,7 @@ def _tiers(own: dict[str, DeviceSummary]) -> dict[str, Tier | None]:
 
 
 def _links(devices: DeployedDevices, own: dict[str, DeviceSummary], outside: Set[str]) -> Iterator[_Link]:
-    """Yield links in service between switches; those of one without a file come from its neighbor."""
+    """Yield links in service between switches; links of a switch without a file are those that neighbors name."""
     for pair in devices.pairs:
         near, far = pair.near, pair.far
         if near.switch in own and far.switch in own and near.in_service and far.in_service:

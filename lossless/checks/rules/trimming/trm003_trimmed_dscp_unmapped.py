@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a violation for ports that trim without a TC-to-DSCP map, and per map without the class of trimmed packets.
+    """Yield a violation for ports that trim without a TC-to-DSCP map, and per map without an entry for their class.
 
     Only where trimmed packets get their DSCP by their class; fragments are left out.
     """

@@ -72,7 +72,7 @@ _MS = 10**6
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog and transport where the queue comes back too late."""
+    """Yield a violation per watchdog and transport where the queue is restored too late."""
     transports = tuple(dict.fromkeys(_transports(view)))
     for rows in watched(view):
         if rows.dead_ms is None:
