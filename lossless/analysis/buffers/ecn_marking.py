@@ -451,7 +451,7 @@ def group_threshold_bytes(alpha: float, pool_bytes: int, groups: int, reserved_b
 
 
 def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: int) -> float:
-    """Return the bytes at which m equal groups pause under ``static_th``: the lesser of it and their share of the pool.
+    """Return the bytes at which m equal groups pause under ``static_th``: this, or their share of the pool if less.
 
     Raises:
         QuantityError: no group.

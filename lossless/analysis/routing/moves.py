@@ -59,7 +59,7 @@ class _Together(NamedTuple):
     two: int
 
     def without(self, number: int) -> int:
-        """Return the union of all sets except ``number``, one of them."""
+        """Return the union of all sets except that of index ``number``."""
         return self.two | (self.any & ~number)
 
 

@@ -237,7 +237,7 @@ class RelativeNames:
 
     @cached_property
     def _pod(self) -> frozenset[str]:
-        """The leaves of the host, and all leaves that one of these reaches by a spine."""
+        """The leaves of the host, and all leaves with a spine in common with one of these."""
         own = (leaves for node, leaves in self._below.items() if self._net.rank[node] == 2)
         return frozenset(self.leaves).union(*(leaves for leaves in own if not leaves.isdisjoint(self.leaves)))
 

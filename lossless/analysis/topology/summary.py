@@ -35,7 +35,7 @@ class SwitchPorts(NamedTuple):
 
 
 class SwitchGroup(NamedTuple):
-    """Switches of one role, product and HWSKU with equal use of ports: their number, first and last, and their ports."""
+    """Switches of one role, product and HWSKU with equal use of ports: their number, the first and last, the ports."""
 
     role: str
     product: str

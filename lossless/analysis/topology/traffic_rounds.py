@@ -269,7 +269,7 @@ def _rounds(pairs: Sequence[PortPair], paths: PairPaths) -> tuple[tuple[PortPair
 
 
 class _Round:
-    """The pairs of one round, their ports, and the most that links may get of them in bits per second."""
+    """The pairs of one round, their ports, and the most bits per second that they may send over each link."""
 
     def __init__(self) -> None:
         self.pairs: list[PortPair] = []

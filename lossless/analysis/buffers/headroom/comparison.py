@@ -394,7 +394,7 @@ def _computed(ports: PortSet) -> ConfiguredHeadroom | MissingInput:
 
 
 class HeadroomInputs(NamedTuple):
-    """The inputs of a headroom calculation that the user states, None for the others.
+    """The inputs of a headroom calculation that the user states, None for those not stated.
 
     ``small_packet_percent`` counts packets of 64 bytes; ``gearbox_ns`` is one way, ``peer_response_ns`` the response
     time of a peer to a pause. ``lanes`` and ``shared_headroom`` count for a link without a file alone.

@@ -63,7 +63,7 @@ def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
 
 
 def _set_sizes(unit: Any, switch: SimSwitch, pool: int, own: Any) -> None:
-    """Set the sizes of a memory unit: its part of pool and chip, and its groups' reserved bytes, within it or apart."""
+    """Set the sizes of a memory unit: its part of pool and chip, and the reserved bytes of its groups."""
     size = (switch.pool_bytes, *switch.other_pools)[pool] // switch.parts
     reserved = int(own["reserved_bytes"].sum())
     unit["buffer_bytes"] = switch.buffer_bytes // switch.parts

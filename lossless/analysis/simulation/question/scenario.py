@@ -572,7 +572,7 @@ def _rate_controls(hosts: Iterable[HostQos | None], question: Question) -> tuple
 
 
 def _in_words(control: RateControl) -> str:
-    """Return the note on a congestion control; where it stands for another, how to see the run without any."""
+    """Return the note on a congestion control; if it stands in for another, with the option for a run without any."""
     without = "; congestion_control: pfc-only shows them without any" if control.stands_in else ""
     return f"congestion control of senders: {control.name}{without}"
 

@@ -279,7 +279,7 @@ def _recorded(scenario: Scenario, results: Study, verdict: RunVerdict) -> Record
 
 
 def parts(view: View) -> Iterator[View]:
-    """Yield a declared fabric as a whole; of deployed devices each linked group, and one of each kind of the others."""
+    """Yield a declared fabric as a whole; of deployed devices each linked group, and one of each kind without links."""
     fabric = view.fabric
     if fabric.declared:
         yield view

@@ -462,7 +462,7 @@ _ROOMY = SimGroup(alpha=None, headroom_bytes=None, static_bytes=UNBOUNDED)
 
 
 def without_loss(network: SimNetwork) -> SimNetwork:
-    """Return a network in which no packet of it is dropped, trimmed or sent again."""
+    """Return the network in a form in which no packet is dropped, trimmed or sent again."""
     roomy: dict[int, SimPort] = {}
     return network._replace(
         cables=tuple(_cable(cable, roomy) for cable in network.cables),

@@ -119,7 +119,7 @@ def _percent(percent: int | None, part: float) -> int | None:
 
 
 def _in_order(own: ThresholdSetting) -> ThresholdSetting:
-    """Return the thresholds with Kmin lowered to Kmax where it is above it."""
+    """Return the thresholds with Kmin lowered to Kmax where Kmin is above Kmax."""
     if own.kmin_bytes is None or own.kmax_bytes is None:
         return own
     return own._replace(kmin_bytes=min(own.kmin_bytes, own.kmax_bytes))

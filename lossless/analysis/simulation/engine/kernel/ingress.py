@@ -49,7 +49,7 @@ def arrive(w: World, at: int, number: int) -> int:
 
 @outlined
 def lose(w: World, at: int, onward: int, number: int) -> int:
-    """Trim a frame that has no room, where its queue does that, else drop it; return the link it leaves by, else -1."""
+    """Trim a frame that has no room if its queue trims, else drop it; return the link it leaves by, else -1."""
     frame = w.frames[np.uint64(number)]
     queue = w.queues[np.uint64(onward * w.classes + frame.priority)]
     if queue.trim_bytes == 0 or queue.stormed or frame.marked & TRIMMED:
@@ -127,7 +127,7 @@ def _count_pause(w: World, group: Any) -> None:
 
 @outlined
 def drop(w: World, number: int) -> None:
-    """Lose a frame; its sender can learn of it by a NACK, or by its timeout."""
+    """Drop a frame; its sender can learn of the loss by a NACK, or by a timeout."""
     flow = w.flows[np.uint64(w.frames[number].flow)]
     w.clock.drops += 1
     w.clock.in_network -= 1

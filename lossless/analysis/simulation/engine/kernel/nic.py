@@ -303,7 +303,7 @@ def drain(receiver: Any, now: int) -> None:
 
 @outlined
 def window_opens(w: World, number: int) -> bool:
-    """Let a sender take its news; return whether it may send now, else set when it is to be looked at again."""
+    """Let a sender take its news; return whether it may send now; if not, set when to check it again."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
     _take_news(w, flow, sender)

@@ -81,7 +81,7 @@ def least_loaded(w: World, unit: int, fan: Any) -> int:
 
 @kernel
 def load_of(w: World, unit: Any, at: int) -> int:
-    """Return the level of load of a port, as it was when the switch last looked; it looks again once that is due."""
+    """Return the level of load of a port as last sampled; a sample older than the interval is taken again."""
     link = w.links[np.uint64(at)]
     if w.clock.now - link.level_at >= unit.level_ps:
         if link.leaving >= 0 and link.busy_until < w.clock.now:

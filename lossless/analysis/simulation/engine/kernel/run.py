@@ -177,7 +177,7 @@ def next_arrival(w: World, at: int) -> int:
 
 @kernel
 def may_send(w: World, at: int) -> bool:
-    """Return whether an idle transmitter may send at once; else see to it that it does once it is free."""
+    """Return whether an idle transmitter may send at once; else plan its turn for when it is free."""
     link = w.links[np.uint64(at)]
     free_at = max(link.busy_until, link.pfc_free_at)
     if w.clock.now > free_at or (w.clock.now == free_at and w.agenda[1] >> w.bits > free_at):
@@ -258,7 +258,7 @@ def looks_stormed(unit: Any, queue: Any, now: int) -> bool:
 
 @kernel
 def _act(w: World, which: int, at: int, priority: int) -> None:
-    """Apply the watchdog's action to a queue: drop its frames, forward them in spite of the pause, or only count it."""
+    """Apply the watchdog's action to a stormed queue: drop or forward its frames, or only count the storm."""
     link, queue = w.links[at], w.queues[at * w.classes + priority]
     queue.storms += 1
     w.clock.storms += 1
