@@ -351,7 +351,7 @@ def _after(document: Document, changes: Sequence[ValueChange]) -> Document | Non
 
 
 class _Touched:
-    """The changes that fixes make so far, by place: no other fix may change these places in another way."""
+    """The changes that fixes make so far, by place: no other fix may change the same places differently."""
 
     def __init__(self) -> None:
         self._at: dict[tuple[str, Path], list[ValueChange]] = {}

@@ -109,6 +109,6 @@ def with_runs(checked: Report, fabrics: Iterable[Fabric]) -> Report:
 
 
 def _of_files(findings: Iterable[Finding], fabric: Fabric | None) -> tuple[Finding, ...]:
-    """Return the findings in the files of a fabric, those of runs before this one too."""
+    """Return the findings in the files of a fabric, including those of earlier runs."""
     files = {switch.origin.file for switch in fabric.switches} if fabric is not None else set()
     return tuple(finding for finding in findings if finding.origin.file in files)

@@ -737,7 +737,7 @@ def _accepting(base: HostQos, other: HostQos, own: frozenset[int], others: froze
 
 
 def _priorities_of_both(base: HostQos, other: HostQos, taken_in: Iterable[int]) -> tuple[int, ...] | Unknown:
-    """Return the PFC priorities of hosts, with those of ``taken_in`` that have PFC on the other side.
+    """Return the PFC priorities of hosts, and those of ``taken_in`` with PFC on the other side of the change.
 
     UNKNOWN if the PFC priorities of either side are.
     """

@@ -437,7 +437,7 @@ class Plan(NamedTuple):
     unsafe: tuple[str, ...] = ()
 
     def to_data(self) -> Annotated[dict[str, Any], PlanData]:
-        """Return the plan as plain data, as plan.json has it: steps of all switches of a group name it alone."""
+        """Return the plan as plain data, as plan.json has it: a step names a whole group without its devices."""
         return {
             "version": VERSION,
             "id": self.id,
@@ -584,7 +584,7 @@ def _step(step: PlanStep, plan: Plan) -> Annotated[dict[str, Any], PlanStepData]
 
 
 def _switches(group: PlannedSwitches, plan: Plan) -> Annotated[dict[str, Any], GroupData]:
-    """Return a group of switches as plain data; its devices are listed where the step has only some of them."""
+    """Return a group of switches as plain data; its devices are listed if the step changes only some of them."""
     some = {} if plan.groups.get(group.name) == group.devices else {"devices": list(group.devices)}
     return {
         "group": group.name,

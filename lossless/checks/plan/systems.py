@@ -382,7 +382,7 @@ class _Unnamed(NamedTuple):
 
 
 def _place(operation: Operation, free: _Unnamed, dscps: frozenset[int]) -> tuple[tuple[str, ...], str]:
-    """Return the unit that an operation belongs to, and the member of it: a port, a row or a field."""
+    """Return the unit that an operation belongs to, and the member of this unit: a port, a row or a field."""
     table, key, *field = operation.path
     if table in _port_tables() and (port := key.partition("|")[0]) != "global":
         return ("rows of ports",), port

@@ -283,6 +283,6 @@ def _link_refusal(file: str) -> str:
 
 
 def shown_path(file: str) -> str:
-    """Return a file as reports name it: from the current folder where it lies in or below that."""
+    """Return the path of a file for reports: relative if the file is in or below the current folder."""
     relative = os.path.relpath(file)
     return file if relative.startswith("..") else relative

@@ -132,7 +132,7 @@ def _moved(old: Subnet, new: Subnet) -> bool:
 
 
 def _first_moves(old: Subnet, new: Subnet) -> bool:
-    """Return whether another P_Key requests place 0 of a table: the key there is moved, whether it is kept or not."""
+    """Return whether another P_Key requests place 0 of a table, so that the key at this place is moved, kept or not."""
     after = key_tables(new)
     return any(base_of(keys[0]) != base_of(after[hca][0]) for hca, keys in key_tables(old).items())
 
