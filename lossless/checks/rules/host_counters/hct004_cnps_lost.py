@@ -114,7 +114,7 @@ def throughout(fabric: RunningFabric) -> Results:
 
 
 def _flow(ports: Mapping[str, Sequence[RdmaPort]]) -> _Flow | MissingInput:
-    """Return the CNPs of all RDMA ports between captures; a missing input where one is unknown or of one capture."""
+    """Return the CNPs of all RDMA ports between captures; a missing input if a count is unknown or of one capture."""
     counts = [
         (port, name, port.counted(name))
         for of_host in ports.values()

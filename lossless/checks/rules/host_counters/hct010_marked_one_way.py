@@ -70,9 +70,10 @@ _FLOODED = MissingInput("no capture says whether a NIC that receives a lossless 
 
 
 def check(device: RunningDevice) -> Results:
-    """Yield a violation per NIC with packets of lossless priorities in one direction, and only of others in the other.
+    """Yield a violation per NIC with packets of lossless priorities in only one direction.
 
-    Without RDMA a NIC is left out; where RDMA is unknown, it is reported only where it sends them.
+    In the opposite direction it has packets of other priorities. Without RDMA a NIC is left out; where RDMA is unknown,
+    it is reported only if it sends packets of lossless priorities.
     """
     for nic in nics(device):
         paused = pfc_priorities(device, nic)

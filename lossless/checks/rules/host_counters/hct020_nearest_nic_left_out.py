@@ -143,7 +143,7 @@ def _ranks(fabric: RunningFabric, file: str) -> list[str]:
 
 
 class _Nearest(NamedTuple):
-    """The NIC nearest to a GPU that a list leaves out, and the paths to it and to the nearest that it selects."""
+    """The NIC nearest to a GPU that a list leaves out, the nearest NIC on the list, and the paths to both."""
 
     gpu: str
     nic: str

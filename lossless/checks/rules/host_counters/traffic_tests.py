@@ -258,7 +258,7 @@ class TrafficTest:
         return bool(self.every("test_sockets"))
 
     def adapters(self, host: str) -> tuple[str, ...]:
-        """Return the NICs of a host in the log, or those of all hosts where it names none for this one."""
+        """Return the NICs of a host in the log, or those of all hosts where the log names none for this host."""
         logged = [
             (placed.part("host"), placed.part("device") or "")
             for placed in self.logged("link_layer")

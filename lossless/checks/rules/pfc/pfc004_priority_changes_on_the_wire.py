@@ -98,7 +98,7 @@ def across(devices: DeployedDevices) -> Results:
 def _kept(
     devices: DeployedDevices, lost: set[tuple[int, int]]
 ) -> dict[tuple[int, int], dict[str, list[str]]]:
-    """Return, by DSCP and priority, the switches that keep it lossless, each with the neighbors that send it."""
+    """Return, by DSCP and priority, the switches that keep the DSCP lossless, each with the neighbors that send it."""
     kept: dict[tuple[int, int], dict[str, list[str]]] = {what: {} for what in lost}
     for pair in devices.compared if lost else ():
         for end, other in ((pair.near, pair.far), (pair.far, pair.near)):

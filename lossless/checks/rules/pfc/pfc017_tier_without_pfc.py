@@ -73,7 +73,7 @@ def _can_lose(switch: Switch) -> bool:
 
 
 def _can_fill(ports: Sequence[Port], egress: Port) -> bool:
-    """Return whether an egress can be paused, or be given more by the other ports than it sends."""
+    """Return whether an egress can be paused, or can get more traffic from the other ports than it sends."""
     arriving_bps = sum(port.speed_bps or 0 for port in ports if port is not egress)
     return not egress.pfc_unwanted or arriving_bps > (egress.speed_bps or 0)
 

@@ -82,7 +82,7 @@ def _is_reported(
 
 
 def _is_same_object(here: Origin, there: Origin, *, declared: bool) -> bool:
-    """Return whether two places are in the same row, or in an intent one is the other or a key right below it."""
+    """Return whether two places are in the same row or, in an intent, equal or a key and its direct parent."""
     if here.file != there.file:
         return False
     if not declared:

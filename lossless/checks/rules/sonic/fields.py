@@ -29,7 +29,7 @@ NUMBERS = {
 
 
 def read_timer(text: str) -> int | None:
-    """Return the milliseconds that orchagent reads from a text, None where it refuses it."""
+    """Return the milliseconds that orchagent reads from a text, None where it refuses the text."""
     return to_uint(text, 0, UINT64 - 1)
 
 
