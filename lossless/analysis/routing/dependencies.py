@@ -169,7 +169,7 @@ def _bouncing(wires: Wires, question: RoutingQuestion) -> dict[int, bool]:
 def _smallest(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> tuple[CycleHop, ...]:
-    """Return a short CBD, empty without one; packets that were moved to another priority do not turn back to theirs."""
+    """Return a short CBD, empty without one. Packets that were moved to a second priority stay in it."""
     if not bouncing:
         traffic = traffic._replace(carried=_coming_back(traffic))
         return _shortest_cycle(wires, moves, list(turns(traffic)), ()) if any(traffic.carried) else ()
