@@ -391,7 +391,7 @@ class _Assembly:
         )
 
     def _most_at_once(self, kind: PlannedKind) -> int:
-        """Return how many switches of a kind may be drained at the same time, leaving the limit of ports down aside.
+        """Return how many switches of a kind may be drained at the same time, regardless of the limit of ports down.
 
         Of switches without hosts one of the tier has to carry the traffic of the others, if there is more than one. A
         second ToR, to which hosts move, may be the next switch of the kind: then one changes at a time.

@@ -405,7 +405,7 @@ def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
 
 
 def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting, tuple[int, ...]]:
-    """Try a grid, then finer ones around the best setting of each; return the points of all of them."""
+    """Try a grid, then finer ones around the best setting of each; return the points of all grids."""
     points = {grid.setting(point): point for point in grid.points()}
     search.attempt(points, "grid")
     for _ in range(_REFINED):

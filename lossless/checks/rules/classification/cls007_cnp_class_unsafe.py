@@ -88,7 +88,7 @@ _WHY = "a CNP that waits behind the congestion it reports slows the sender too l
 def check(view: View) -> Results:
     """Yield a violation where CNPs have no class of their own, a lossless one, or one that is not served strictly.
 
-    On devices only the default DSCP of CNPs, 48, in a lossless traffic class is one.
+    On devices only DSCP 48, the default of CNPs, in a lossless traffic class is reported.
     """
     congestion = view.fabric.congestion
     if congestion is None:

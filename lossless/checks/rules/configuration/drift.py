@@ -324,7 +324,7 @@ def _wred(wred: Wred) -> Fields:
 
 
 def _curve(colour: str, curve: Curve) -> Fields:
-    """Return the fields of a WRED curve; of one that is off only that fact."""
+    """Return the fields of a WRED curve; of a curve that is off, only that it is off."""
     if not curve.enabled:
         return {f"wred_{colour}_enable": False}
     return {

@@ -231,7 +231,7 @@ def _made_lossless(queue: LosslessQueue) -> Origin | None:
 
 
 def _queue_origin(queue: LosslessQueue) -> Origin:
-    """Return the origin of a queue's QUEUE row or class; without either, also with a BUFFER_QUEUE row, of PFC."""
+    """Return the origin of a queue's QUEUE row or class, else that of PFC: a BUFFER_QUEUE row does not count."""
     row = queue.queue.origin if queue.queue else None
     if row is None or row.path[:1] == ("BUFFER_QUEUE",) or not row.path:
         return queue.ports.qos.pfc.origin

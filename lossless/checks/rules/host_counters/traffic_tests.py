@@ -268,7 +268,7 @@ class TrafficTest:
         return tuple(dict.fromkeys(filter(None, own)))
 
     def chosen(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the NICs among names that NCCL_IB_HCA selects, all without it."""
+        """Return the NICs among names that NCCL_IB_HCA selects, all if it is not set."""
         value = self.said("test_adapters")
         return selected(value, names) if isinstance(value, str) and value else tuple(names)
 

@@ -127,7 +127,7 @@ def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 
 def at_dscp(host: HostQos, dscp: int) -> Origin:
-    """Return the origin of a DSCP in a host's map to priorities, or of the map where the entry has none."""
+    """Return the origin of a DSCP in a host's map to priorities, or of the whole map where the DSCP has no origin."""
     named = dict(host.origins)
     return named.get(f"dscp_to_priority.{dscp}") or host.at("dscp_to_priority")
 

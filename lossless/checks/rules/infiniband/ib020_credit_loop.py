@@ -92,7 +92,7 @@ def check(subnet: Subnet) -> Results:
 def _skipped(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
     """Return whether another rule reports the cause: opensm skips an engine that the shape or its lanes do not suit.
 
-    IB002 does for shapes with rings, IB004 for the lanes of torus-2QoS.
+    IB002 reports shapes with rings, IB004 the lanes of torus-2QoS.
     """
     topology, engine = shape(subnet), subnet.routing.engine
     return (

@@ -239,7 +239,7 @@ def _each_once(found: Iterable[Culprit]) -> Iterator[Culprit]:
 def _pauses(
     fabric: RunningFabric,
 ) -> Mapping[str, Sequence[tuple[RunningDevice, str, Mapping[str, Count]]]]:
-    """Return pauses received and sent, and storms, of each port of a switch, by priorities that counted any."""
+    """Return pauses received and sent, and storms, of each port of a switch, by the priorities that have any."""
     found: dict[str, list[tuple[RunningDevice, str, Mapping[str, Count]]]] = {}
     for device in fabric.devices:
         counts: dict[tuple[str, str], dict[str, Count]] = {}

@@ -105,5 +105,5 @@ def _link_slower_than_possible(device: RunningDevice, placed: PlacedReading) -> 
 
 
 def _said(device: RunningDevice, placed: PlacedReading, name: str) -> Maybe[int | float | str]:
-    """Return the value of a reading of another name of the same port."""
+    """Return the value of the reading with a given name at the same port."""
     return device.state.value(name, lid=placed.part("lid") or "", port=placed.part("port") or "")
