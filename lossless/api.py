@@ -88,6 +88,7 @@ if TYPE_CHECKING:
         Plan as Plan,
         PlanLimits as PlanLimits,
         acceptance as acceptance,
+        acceptance_page as acceptance_page,
         acceptance_results as acceptance_results,
         diff as diff,
         diff_fabric as diff_fabric,
@@ -145,8 +146,8 @@ _MODULES = {
     ),
     "exporter": "Exporter collector exporter",
     "plan": (
-        "DeviceProgress Drift FabricDrift Plan PlanLimits acceptance acceptance_results diff diff_fabric plan "
-        "plan_page plan_progress write_acceptance write_plan"
+        "DeviceProgress Drift FabricDrift Plan PlanLimits acceptance acceptance_page acceptance_results diff "
+        "diff_fabric plan plan_page plan_progress write_acceptance write_plan"
     ),
     "fabrics": "Fabrics load_fabrics",
     "reference": "Format Hardware Rule configuration_schema document_schema formats hardware intent_schema rule rules",

@@ -42,6 +42,10 @@ def pages(folder: Path) -> dict[str, str]:
     target = folder / "target.yaml"
     target.write_text(INTENT.read_text().replace("detection: 1200ms", "detection: 1800ms"))
     plan = api.plan([INTENT], target)
+    results = folder / "results"
+    (results / "mtu").mkdir(parents=True)
+    failed = "".join(f"{line.id}\tFAIL\t{HOSTILE}\n" for line in api.acceptance(INTENT).lines[:2])
+    (results / "mtu" / "lines.tsv").write_text(failed)
     return {
         "lint": api.report_as(lint, "html").text,
         "nothing": api.report_as(api.lint([INTENT]), "html").text,
@@ -49,6 +53,8 @@ def pages(folder: Path) -> dict[str, str]:
         "hostile": api.report_as(every_part(HOSTILE), "html").text,
         "simulate": api.simulation_page(api.simulate(INTENT), INTENT),
         "plan": api.plan_page(plan, [INTENT], target),
+        "acceptance": api.acceptance_page(INTENT),
+        "outcomes": api.acceptance_page(INTENT, results),
     }
 
 

@@ -37,7 +37,18 @@ _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in
 """The most devices of a row in a group, and the most groups, in the order in which they are tried."""
 
 
-MARKS = ("culprit", "seen here", "error", "unsafe", "changes", "warning", "on the edge", "limiting port")
+MARKS = (
+    "culprit",
+    "seen here",
+    "error",
+    "unsafe",
+    "failed",
+    "changes",
+    "disturbed",
+    "warning",
+    "on the edge",
+    "limiting port",
+)
 """The marks that a device may have in a picture, the one that matters most first."""
 
 

@@ -274,6 +274,18 @@ def coverage_rows(plan: AcceptancePlan) -> tuple[CoverageRow, ...]:
     return tuple(rows)
 
 
+def expected_figures(plan: AcceptancePlan) -> Iterator[str]:
+    """Yield the figures that the lines of the test have to reach, once for each kind of pair."""
+    kinds = grouped(
+        ((pair.expected_gbps, pair.mark_gbps), pair) for pair in plan.pairs if pair.mark_gbps is not None
+    )
+    for (expected, mark), pairs in kinds.items():
+        yield f"perftest of {len(pairs)} pairs: {expected:g} Gb/s, passed from {mark:g} Gb/s on"
+    if plan.collectives is not None:
+        for name, mark in plan.collectives.tests:
+            yield f"{name} of {len(plan.collectives.hosts)} hosts: busbw passed from {mark:g} GB/s on"
+
+
 def spread_sentence(plan: AcceptancePlan) -> str:
     """Return a sentence on the choice among equal paths, and its effect on the coverage."""
     if not plan.across:

@@ -24,6 +24,7 @@ from lossless.checks.plan.search import DeviceProgress as DeviceProgress, device
 from lossless.formats.inputs.collect import Candidate, device_in, gather, is_json, read, search
 from lossless.formats.inputs.fabrics import documents_at, intent_at
 from lossless.ground.basics.errors import InputError, Problem, UnreadableError
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load
 from lossless.interfaces.api.lint import (
     DEFAULT_OPTIONS,
@@ -422,6 +423,32 @@ def acceptance_results(
         InputError: the intent cannot be read or has errors, or the folder is missing.
         LosslessError: the intent has no acceptance test.
     """
+    read = read_acceptance(intent, results, options)
+    assert read.outcome is not None
+    return read.outcome
+
+
+class ReadAcceptance(NamedTuple):
+    """An acceptance test, its outcomes and the problems of its results if they were read, and the files of both."""
+
+    document: Document
+    plan: AcceptancePlan
+    outcome: tuple[AcceptanceResults, tuple[Problem, ...]] | None
+    files: tuple[str, ...]
+
+
+def read_acceptance(
+    intent: str | PathLike[str], results: str | PathLike[str] | None, options: Options
+) -> ReadAcceptance:
+    """Return the acceptance test of an intent, with outcomes where ``results`` is the folder that its scripts filled.
+
+    Raises:
+        InputError: the intent cannot be read or has errors, or the folder is missing.
+        LosslessError: the intent has no acceptance test.
+    """
+    document = intent_at(intent)
+    if results is None:
+        return ReadAcceptance(document, _acceptance_of(document, options)[0], None, (document.file,))
     from pathlib import Path
 
     from lossless.checks.lint.running import verified
@@ -432,7 +459,6 @@ def acceptance_results(
     folder = Path(results)
     if not folder.is_dir():
         raise InputError([Problem(str(folder), None, None, "no such folder")])
-    document = intent_at(intent)
     plan, declared = _acceptance_of(document, options)
     steps = ("after", "bandwidth", "collectives", "link-pull")
     present = [folder / name for name in steps if (folder / name).is_dir()]
@@ -447,24 +473,60 @@ def acceptance_results(
         state.devices(intended, options), intended, None, dict.fromkeys(files, marks) if marks else None
     )
 
+    read = {document.file, *state.documents}
+
     def grown(place: Path) -> Growth:
-        return growth(*(gather_captures([place / time]) for time in ("before", "after")))
+        both = [gather_captures([place / time]) for time in ("before", "after")]
+        read.update(file for each in both for file in each.documents)
+        return growth(*both)
 
     classes = {each.dscp: folder / "dscp" / str(each.dscp) for each in plan.classes}
     pauses = folder / "pfc-watchdog"
     problems: list[Problem] = []
     recorded = Recorded(
         report,
-        dict(_outcomes(folder, problems)),
+        dict(_outcomes(folder, problems, read)),
         {dscp: grown(place) for dscp, place in classes.items() if (place / "after").is_dir()},
         grown(pauses) if (pauses / "after").is_dir() else None,
         bool(before),
     )
-    return evaluated(plan, recorded), (*state.problems, *problems)
+    outcome = evaluated(plan, recorded), (*state.problems, *problems)
+    return ReadAcceptance(document, plan, outcome, tuple(sorted(read)))
 
 
-def _outcomes(folder: Path, problems: list[Problem]) -> Iterator[tuple[str, tuple[bool, str]]]:
-    """Yield the outcomes that scripts recorded: the line, whether it passed, and the reason.
+def acceptance_page(
+    intent: str | PathLike[str],
+    results: str | PathLike[str] | None = None,
+    *,
+    options: Options = DEFAULT_OPTIONS,
+) -> str:
+    """Return an acceptance test as a page of HTML for people; with ``results`` the outcome of each of its lines.
+
+    Raises:
+        InputError: the intent cannot be read or has errors, or the folder is missing.
+        LosslessError: the intent has no acceptance test.
+    """
+    return page_of_acceptance(read_acceptance(intent, results, options), options)
+
+
+def page_of_acceptance(read: ReadAcceptance, options: Options) -> str:
+    """Return the page of :func:`acceptance_page` of a test that was read; files are read again for their hashes."""
+    from functools import partial
+
+    from lossless.output.report.pages import Outcome, acceptance_html
+
+    return acceptance_html(
+        read.plan,
+        None if read.outcome is None else Outcome(*read.outcome),
+        hashed(read.files, options.profile_dirs),
+        partial(drawn, [read.document], options.profile_dirs),
+    )
+
+
+def _outcomes(
+    folder: Path, problems: list[Problem], read: set[str]
+) -> Iterator[tuple[str, tuple[bool, str]]]:
+    """Yield the outcomes that scripts recorded: the line, whether it passed, and the reason; add the files to ``read``.
 
     A link that leads out of the folder, or a file that cannot be read, is a problem.
     """
@@ -482,6 +544,7 @@ def _outcomes(folder: Path, problems: list[Problem]) -> Iterator[tuple[str, tupl
         except UnreadableError as error:
             problems += error.problems
             continue
+        read.add(file)
         for line in text.splitlines():
             name, _, rest = line.partition("\t")
             outcome, _, said = rest.partition("\t")

@@ -9,12 +9,23 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import InputPath, api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import (
+    InputPath,
+    api_options,
+    folder_and_pages,
+    how_much,
+    profiles,
+    written_as,
+)
 from lossless.interfaces.cli.options.rules import configuration_options
+from lossless.interfaces.cli.reports import require_apart, require_apart_from, write_pages
 from lossless.interfaces.cli.terminal import notice, out, out_json, problem, style_for
 
 if TYPE_CHECKING:
-    from lossless.api import Options
+    from collections.abc import Sequence
+
+    from lossless.api import AcceptanceResults, Problem
+    from lossless.interfaces.cli.options import Outputs
     from lossless.interfaces.cli.options.rules import LintSelection
 
 _VERSION = 1
@@ -23,7 +34,15 @@ _VERSION = 1
 
 @click.command("acceptance", short_help=COMMANDS["acceptance"])
 @click.argument("intent", metavar="INTENT", type=InputPath())
-@click.option("-o", "--output", "output_dir", metavar="DIR", help="Folder to write the scripts below.")
+@click.option(
+    "-o",
+    "--output",
+    "outputs",
+    metavar="DIR",
+    multiple=True,
+    callback=lambda _context, _option, values: folder_and_pages(values),
+    help="Folder to write the scripts below; html=FILE: also write the test or its outcomes as a page for people.",
+)
 @click.option(
     "--results",
     "results_dir",
@@ -37,7 +56,7 @@ _VERSION = 1
 @how_much("all rows of tables")
 def command(
     intent: str,
-    output_dir: str | None,
+    outputs: tuple[str | None, Outputs],
     results_dir: str | None,
     profile_dirs: tuple[str, ...],
     selection: LintSelection,
@@ -56,20 +75,28 @@ def command(
     every line passes, 1 a line does not, 2 not read or refused.
     """
     options = selection.added_to(api_options((), profile_dirs))
-    if results_dir is not None:
-        if output_dir is not None:
-            raise click.UsageError("--results evaluates results, and -o writes scripts: give one of them")
-        return _evaluated(intent, results_dir, options, output_format, verbose=verbose)
+    output_dir, files_of_pages = outputs
+    if results_dir is not None and output_dir is not None:
+        raise click.UsageError("--results evaluates results, and -o writes scripts: give one of them")
+    require_apart_from([page for _, page in files_of_pages], (intent,), options)
     from lossless import api
+    from lossless.interfaces.api.plan import page_of_acceptance, read_acceptance
     from lossless.output.report.plain import plain
 
-    plan = api.acceptance(intent, options=options)
+    read = read_acceptance(intent, results_dir, options)
+    require_apart([page for _, page in files_of_pages], read.files)
+    if read.outcome is not None:
+        code = _evaluated(*read.outcome, output_format, verbose=verbose)
+        write_pages(files_of_pages, lambda: page_of_acceptance(read, options))
+        return code
+    plan = read.plan
     if output_format == "json":
         out_json({"version": _VERSION, **plain(plan)})
     else:
         from lossless.output.report.plan_markdown import acceptance_text
 
         out(acceptance_text(plan, style_for(sys.stdout, verbose=verbose)))
+    write_pages(files_of_pages, lambda: page_of_acceptance(read, options))
     if output_dir is not None:
         files = api.write_acceptance(plan, output_dir)
         notice(f"{len(files)} files below {output_dir}; {output_dir}/README.md says what to run")
@@ -78,11 +105,12 @@ def command(
     return OK
 
 
-def _evaluated(intent: str, results_dir: str, options: Options, output_format: str, *, verbose: bool) -> int:
-    from lossless import api
+def _evaluated(
+    results: AcceptanceResults, problems: Sequence[Problem], output_format: str, *, verbose: bool
+) -> int:
+    """Print the outcomes of a test, and return the exit code."""
     from lossless.output.report.plain import plain
 
-    results, problems = api.acceptance_results(intent, results_dir, options=options)
     for each in problems:
         problem(str(each))
     if output_format == "json":

@@ -16,11 +16,10 @@ from lossless.interfaces.cli.options import (
     InputPath,
     Number,
     api_options,
+    folder_and_pages,
     how_much,
-    output_pair,
     profiles,
     rdma_dscp,
-    writable,
     written_as,
 )
 from lossless.interfaces.cli.options.quantities import WORK_TIME
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
     "outputs",
     metavar="DIR",
     multiple=True,
-    callback=lambda _context, _option, values: _outputs(values),
+    callback=lambda _context, _option, values: folder_and_pages(values),
     help="Folder to write the plan and its steps below; html=FILE: also write the plan as a page for people.",
 )
 @click.option(
@@ -107,23 +106,6 @@ def command(
         because = "writes the plan, its patches and playbooks"
         then("plan", *current, target, "-o", "change", quiet=quiet, because=because)
     return OK
-
-
-_PAGE = "html="
-
-
-def _outputs(values: Sequence[str]) -> tuple[str | None, tuple[tuple[str, str], ...]]:
-    """Return the folder of ``--output``, None without one, and the formats and paths of pages, which can be written.
-
-    Raises:
-        BadParameter: two folders, a page without a path, or the same path twice.
-        RenderError: a page that cannot be written.
-    """
-    folders = [value for value in values if not value.startswith(_PAGE)]
-    if len(folders) > 1:
-        raise click.BadParameter(f"two folders, {folders[0]} and {folders[1]}; a plan is written below one")
-    pages = writable([output_pair(value, ("html",)) for value in values if value.startswith(_PAGE)])
-    return next(iter(folders), None), pages
 
 
 def pages(plan: Plan) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The pages of results: a report of findings, the verdict of a simulation, and a plan, each as one file of HTML.
+"""The pages of results: a report of findings, the verdict of a simulation, a plan, and an acceptance test, as HTML.
 
 Each begins with its verdict in plain words; the evidence is that of the other formats, in the same words.
 """
@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.answer import SimulationResult
     from lossless.analysis.topology.summary import Picture
     from lossless.checks.lint.run import Change, Report
+    from lossless.checks.plan.acceptance import AcceptancePlan, AcceptanceResults, LineOutcome
     from lossless.checks.plan.plan import Plan, PlanStep
     from lossless.checks.rules.storms.culprit import Culprit
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity
     from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.page import InputFile, Listing, Tone
@@ -65,6 +67,7 @@ _TONES: dict[str, Tone] = {
     "not checked": "unknown",
 }
 _LONGEST_LINE = 160
+_ALL = "--format json has all"
 _FEW_CAUSES = 12
 """The most findings that are listed without a table of their rules before them."""
 
@@ -240,7 +243,7 @@ def _culprits(report: Report) -> Iterator[PageSection]:
         return Entry("bad" if is_shown else "warn", badge, title, remarks=tuple(facts))
 
     entries = tuple(map(entry, found[:MOST_ENTRIES]))
-    more = left_out(len(found) - MOST_ENTRIES, len(found), "answers", "--format json has all")
+    more = left_out(len(found) - MOST_ENTRIES, len(found), "answers", _ALL)
     yield PageSection("Who did it", (), (Entries(entries, more),))
 
 
@@ -265,7 +268,7 @@ def _findings(report: Report) -> Iterator[PageSection]:
     if len(causes) > _FEW_CAUSES:
         blocks.append(table_of("Findings by rule", STATISTICS_HEADS, statistics_rows(report), "rules"))
     entries = tuple(_entry(same, locations) for same in causes[:MOST_ENTRIES])
-    more = left_out(len(causes) - MOST_ENTRIES, len(causes), "findings", "--format json has all")
+    more = left_out(len(causes) - MOST_ENTRIES, len(causes), "findings", _ALL)
     text = "The gravest first. lossless rule CODE explains a rule: what it checks, why, and its sources."
     yield PageSection("Added" if report.change else "Findings", (text,), (*blocks, Entries(entries, more)))
 
@@ -503,7 +506,7 @@ def plan_html(plan: Plan, inputs: tuple[InputFile, ...], draw: Draw) -> str:
                 PageSection(
                     "Not safe before the change",
                     (),
-                    tuple(_listed(shown.unsafe, "dangers", "--format json has all")),
+                    tuple(_listed(shown.unsafe, "dangers", _ALL)),
                 ),
                 *picture,
                 _fabrics(drawn, "The fabric of the target. Devices that a step changes are marked."),
@@ -544,6 +547,158 @@ def _step(plan: Plan, number: int) -> Iterator[PageSection]:
     caption = f"Changes, manual work, interruptions and rollback of step {step.number}"
     table = table_of(caption, ("what", "detail"), rows, "rows", "plan.md has all")
     yield PageSection(f"Step {step.number}: {step.title}", (said,), (table,))
+
+
+# --- acceptance tests ---
+
+_ORDER = "In the order of the test"
+_UNMET = ("fail", "not checked")
+"""Outcomes of lines that were run and did not pass, the gravest first."""
+
+
+class Outcome(NamedTuple):
+    """The outcomes of an acceptance test, and the problems of reading its results."""
+
+    results: AcceptanceResults
+    problems: tuple[Problem, ...] = ()
+
+
+def acceptance_html(
+    plan: AcceptancePlan, outcome: Outcome | None, inputs: tuple[InputFile, ...], draw: Draw
+) -> str:
+    """Return an acceptance test as a page; with the outcome of each line where its results were read.
+
+    Raises:
+        LosslessError: the installation is damaged.
+    """
+    from lossless.checks.plan.acceptance import expected_figures, minutes, spread_sentence
+    from lossless.output.report import plan_markdown as text
+
+    results = outcome.results if outcome is not None else None
+    drawn = draw(_disturbed(plan) if results is None else _failed(results))
+    verdict, tone = _verdict_of_test(plan, outcome)
+    counts = [("lines", f"{len(plan.lines):,}")]
+    if results is not None:
+        numbers = (results.passed, results.failed, results.not_checked, results.not_run)
+        counts += zip(
+            ("passed", "failed", "not checked", "not run"), map("{:,}".format, numbers), strict=True
+        )
+    counts += [("hosts", f"{len(plan.hosts):,}"), ("host ports", f"{plan.host_port_count:,}")]
+    counts += [("rounds", f"{plan.rounds:,}")]
+    counts += [("time", minutes(plan.seconds))] if results is None else []
+    coverage = table_of(
+        "Links from each switch to others", text.COVERAGE_HEADS, text.coverage_cells(plan), "switches", _ALL
+    )
+    figures = tuple(_listed(expected_figures(plan), "figures", _ALL))
+    meaning = (
+        "Marked are the devices that the scripts in the folder disturbing take a link from, or pause."
+        if results is None
+        else "Marked are the devices that a failed line names: either end of a failed pair may be the cause."
+    )
+    left = tuple(_listed(map(_sentence, plan.not_covered), "parts", _ALL))
+    return page_html(
+        Page(
+            "lossless acceptance",
+            plan.name,
+            tone,
+            verdict,
+            ("The time is an estimate, without that of the scripts in the folder disturbing.",)
+            if results is None
+            else (),
+            tuple(counts),
+            (
+                *(_outcomes(outcome) if outcome is not None else ()),
+                _fabrics(drawn, meaning),
+                PageSection(
+                    "The scripts",
+                    ("In this order. Those in the folder disturbing run apart, after the others.",),
+                    (table_of("Scripts", text.SCRIPT_HEADS, text.script_rows(plan), "scripts"),),
+                ),
+                PageSection("Expected figures", (), figures),
+                PageSection(
+                    "Coverage of links between switches",
+                    (spread_sentence(plan),),
+                    (coverage,) if coverage.rows else (),
+                ),
+                _lines(plan) if results is None else _other_lines(results),
+                PageSection(
+                    "What is not covered, and why",
+                    () if left else ("The plan names no part that it leaves out.",),
+                    left,
+                ),
+            ),
+            inputs,
+        )
+    )
+
+
+def _verdict_of_test(plan: AcceptancePlan, outcome: Outcome | None) -> tuple[str, Tone]:
+    """Return in one line what an acceptance test is, or its result, and the tone."""
+    from lossless.output.report.lint.summary import counted
+    from lossless.output.report.plan_markdown import outcome_counts
+
+    if outcome is None:
+        lines = counted(len(plan.lines), "line")
+        ports, hosts = counted(plan.host_port_count, "host port"), counted(len(plan.hosts), "host")
+        rounds = counted(plan.rounds, "round")
+        return f"Not run yet: {lines} test {ports} of {hosts} in {rounds} of disjoint pairs", "unknown"
+    results = outcome.results
+    said = outcome_counts(results)
+    if outcome.problems:
+        return f"Check incomplete: {counted(len(outcome.problems), 'problem')} in the results; {said}", "bad"
+    if results.failed:
+        return f"Not passed: {said}", "bad"
+    if results.passed < len(results.lines):
+        return f"Not complete: {said}", "warn"
+    return f"Passed: all {len(results.lines):,} lines", "good"
+
+
+def _disturbed(plan: AcceptancePlan) -> dict[str, str]:
+    """Return the marks of devices that scripts disturb beyond the load of their traffic."""
+    pull, pause = plan.link_pull, plan.pause_test
+    names = [pull.switch, pull.far] if pull is not None else []
+    names += [pause.switch, pause.target] if pause is not None else []
+    return dict.fromkeys(names, "disturbed")
+
+
+def _failed(results: AcceptanceResults) -> dict[str, str]:
+    return _names((line.text for line in results.lines if line.outcome == "fail"), "failed")
+
+
+def _outcomes(outcome: Outcome) -> Iterator[PageSection]:
+    """Yield the results that could not be read, the lines that did not pass, and the outcomes of every step."""
+    yield PageSection("Not read", (), tuple(_listed(map(str, outcome.problems), "problems")))
+    lines = outcome.results.lines
+    unmet = sorted(
+        (line for line in lines if line.outcome in _UNMET), key=lambda line: _UNMET.index(line.outcome)
+    )
+    if unmet:
+        rows = [(line.outcome, line.id, line.text, line.note or "-") for line in unmet]
+        table = table_of("Failed first", ("outcome", "line", "tests", "why"), rows, "lines", _ALL)
+        yield PageSection("Lines that did not pass", (), (table,))
+    words: tuple[LineOutcome, ...] = ("pass", "fail", "not checked", "not run")
+    steps = grouped((line.step, line.outcome) for line in lines)
+    sums = [
+        (step, f"{len(each):,}", *(f"{each.count(word):,}" for word in words)) for step, each in steps.items()
+    ]
+    table = table_of("Lines of each step", ("step", "lines", *words), sums, "steps")
+    yield PageSection("Outcomes by step", (), (table,))
+
+
+def _other_lines(results: AcceptanceResults) -> PageSection:
+    rows = [
+        (line.id, line.text, line.outcome, line.note or "-")
+        for line in results.lines
+        if line.outcome not in _UNMET
+    ]
+    table = table_of(_ORDER, ("line", "tests", "outcome", "note"), rows, "lines", _ALL)
+    return PageSection("Lines that passed or were not run", (), (table,) if rows else ())
+
+
+def _lines(plan: AcceptancePlan) -> PageSection:
+    rows = [(line.id, line.step, line.text, line.passes) for line in plan.lines]
+    table = table_of(_ORDER, ("line", "step", "tests", "passes"), rows, "lines", _ALL)
+    return PageSection("The lines of the test", (), (table,))
 
 
 def _sentence(text: str) -> str:

@@ -507,6 +507,23 @@ def _text_step(step: PlanStep, plan: Plan, style: TextStyle) -> str:
     return "\n".join([*lines, *cut([wrapped(line, style, "   ") for line in below], style, "   ")])
 
 
+SCRIPT_HEADS = ("script", "tests", "lines", "time", "disturbs")
+COVERAGE_HEADS = ("switch", "links to switches", "flows", "missed by all, mean")
+
+
+def script_rows(plan: AcceptancePlan) -> list[tuple[str, ...]]:
+    """Return the cells of a row for each script of a test."""
+    return [
+        (row.script, row.what, str(row.lines or "-"), row.time, row.disturbs.strip("*"))
+        for row in step_rows(plan)
+    ]
+
+
+def coverage_cells(plan: AcceptancePlan) -> list[tuple[str, ...]]:
+    """Return the cells of a row for each switch that sends into links between switches."""
+    return [(row.switch, row.links, str(row.flows), row.missed) for row in coverage_rows(plan)]
+
+
 def acceptance_text(plan: AcceptancePlan, style: TextStyle = PLAIN) -> str:
     """Return an acceptance test as text: its size, its steps, the coverage, and what is not covered."""
     across = f", {plan.flows} queue pairs each across switches" if plan.spread != "destination" else ""
@@ -514,25 +531,20 @@ def acceptance_text(plan: AcceptancePlan, style: TextStyle = PLAIN) -> str:
         f"{plan.name}: {len(plan.lines)} lines, {plan.host_port_count} host ports of {len(plan.hosts)} hosts in "
         f"{plan.rounds} rounds of disjoint pairs{across}; about {minutes(plan.seconds)}"
     )
-    steps = [("script", "tests", "lines", "time", "disturbs")]
-    steps += [
-        (row.script, row.what, str(row.lines or "-"), row.time, row.disturbs.strip("*"))
-        for row in step_rows(plan)
-    ]
-    blocks = [wrapped(head, style), table(steps, style, whole=True)]
-    rows = coverage_rows(plan)
-    if rows:
-        cells = [(row.switch, row.links, str(row.flows), row.missed) for row in rows]
-        heads = ("switch", "links to switches", "flows", "missed by all, mean")
-        blocks.append("\n".join([wrapped(spread_sentence(plan), style), table([heads, *cells], style)]))
+    blocks = [wrapped(head, style), table([SCRIPT_HEADS, *script_rows(plan)], style, whole=True)]
+    cells = coverage_cells(plan)
+    if cells:
+        blocks.append(
+            "\n".join([wrapped(spread_sentence(plan), style), table([COVERAGE_HEADS, *cells], style)])
+        )
     if plan.not_covered:
         lines = [wrapped(f"- {line}", style) for line in plan.not_covered]
         blocks.append("\n".join(["not covered:", *lines]))
     return "\n\n".join(blocks)
 
 
-def acceptance_results_text(results: AcceptanceResults, style: TextStyle = PLAIN) -> str:
-    """Return the outcomes of an acceptance test as text: how many lines have each, those that fail, what is left."""
+def outcome_counts(results: AcceptanceResults) -> str:
+    """Return how many lines have each outcome: ``1 failed, 148 not run of 149 lines``."""
     counts = (
         (results.failed, "failed"),
         (results.not_checked, "not checked"),
@@ -540,7 +552,12 @@ def acceptance_results_text(results: AcceptanceResults, style: TextStyle = PLAIN
         (results.passed, "passed"),
     )
     said = ", ".join(f"{number:,} {word}" for number, word in counts if number)
-    head = f"{results.name}: {said} of {len(results.lines):,} lines"
+    return f"{said} of {len(results.lines):,} lines"
+
+
+def acceptance_results_text(results: AcceptanceResults, style: TextStyle = PLAIN) -> str:
+    """Return the outcomes of an acceptance test as text: how many lines have each, those that fail, what is left."""
+    head = f"{results.name}: {outcome_counts(results)}"
     bad = [line for outcome in ("fail", "not checked") for line in results.lines if line.outcome == outcome]
     lines = [
         wrapped(f"{line.outcome}: {line.id}: {line.text}{': ' if line.note else ''}{line.note}", style)

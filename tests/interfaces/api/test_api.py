@@ -73,6 +73,7 @@ def test_the_public_names_are_these() -> None:
         "Watch",
         "Workload",
         "acceptance",
+        "acceptance_page",
         "acceptance_results",
         "baseline",
         "cabled_as_declared",

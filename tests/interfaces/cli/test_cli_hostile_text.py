@@ -55,6 +55,8 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
         *([path, "--format", form] for path in (INTENT, SUBNET) for form in ("text", "json")),
         [INTENT, "-o", "accepted"],
         [INTENT, "--results", "profiles"],
+        [INTENT, "--output", "html=acceptance.html"],
+        [INTENT, "--results", "profiles", "--output", "html=outcomes.html"],
     ],
     "diff": [
         *([SWITCH, INTENT, "--device", "leaf2", "--format", form] for form in ("text", "json", "patch")),

@@ -28,6 +28,7 @@ COMMANDS = {
     "verify": ("verify", "fabric.yaml", "leaf1"),
     "simulate": ("simulate", "fabric.yaml", "--closed-form"),
     "plan": ("plan", "fabric.yaml", "target.yaml"),
+    "acceptance": ("acceptance", "fabric.yaml"),
 }
 CAPTURE = "leaf1:~$ show pfc counters\n  Port Rx    PFC0    PFC3\n-----------  ------  ------\n  Ethernet0       0       7\n"  # noqa: E501
 
@@ -54,7 +55,7 @@ def test_the_page_of_a_plan_is_beside_its_folder(fabric: Cli) -> None:
     assert "target.yaml</td>" in Path("page.html").read_text()
 
 
-@pytest.mark.parametrize("command", ["lint", "simulate", "plan"])
+@pytest.mark.parametrize("command", ["lint", "simulate", "plan", "acceptance"])
 @pytest.mark.parametrize(
     ("value", "says"),
     [
@@ -78,8 +79,9 @@ def test_a_page_is_not_written_over_a_file_in_a_folder_of_switches(fabric: Cli) 
     assert (done.code, "one of the files that were checked" in done.err) == (FAILED, True)
 
 
-def test_a_plan_has_one_folder(fabric: Cli) -> None:
-    done = fabric("plan", "fabric.yaml", "target.yaml", "-o", "a", "-o", "b")
+@pytest.mark.parametrize("command", ["plan", "acceptance"])
+def test_what_is_written_has_one_folder(command: str, fabric: Cli) -> None:
+    done = fabric(*COMMANDS[command], "-o", "a", "-o", "b")
     assert (done.code, "two folders, a and b" in done.err) == (FAILED, True)
 
 

@@ -445,7 +445,7 @@ PYTHON_ALONE = {
     # Options of the command name one file, or a folder that is there. An intent refuses other names of devices, and the
     # id of a plan is a hash.
     "plans": """
-        interfaces/api/plan.py:_require_one_file interfaces/api/plan.py:acceptance_results
+        interfaces/api/plan.py:_require_one_file interfaces/api/plan.py:read_acceptance
         output/render/plan/batches.py:require_plain
         output/render/plan/batches.py:require_plain#2""",
 }

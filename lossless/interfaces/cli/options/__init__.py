@@ -193,6 +193,23 @@ def outputs_option(forms: Sequence[str], help_text: str) -> Callable[[Command], 
     )
 
 
+_PAGE = "html="
+
+
+def folder_and_pages(values: Sequence[str]) -> tuple[str | None, Outputs]:
+    """Return the folder of ``--output``, None without one, and the formats and paths of pages, which can be written.
+
+    Raises:
+        BadParameter: two folders, a page without a path, or the same path twice.
+        RenderError: a page that cannot be written.
+    """
+    folders = [value for value in values if not value.startswith(_PAGE)]
+    if len(folders) > 1:
+        raise click.BadParameter(f"two folders, {folders[0]} and {folders[1]}; files are written below one")
+    pages = writable([output_pair(value, ("html",)) for value in values if value.startswith(_PAGE)])
+    return next(iter(folders), None), pages
+
+
 def writable(pairs: Sequence[tuple[str, str]]) -> Outputs:
     """Return the formats and paths of ``--output``; each path can be written.
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.plan.acceptance import (
     TEST_S,
     coverage_rows,
+    expected_figures,
     minutes,
     mtu_pairs,
     spread_sentence,
@@ -21,7 +22,6 @@ from lossless.checks.plan.acceptance import (
 from lossless.formats.device_files.base_merge import PlannedFile
 from lossless.formats.device_files.environment import render_template
 from lossless.ground.basics.files import data_dir
-from lossless.ground.basics.findings import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _ROWS = 12
 """Switches in the table of the page: more are in acceptance.json."""
+_MARKS = "the marks are those of `lossless verify`; table `bandwidth` of `lossless.toml` sets others"
 _STORMS = 3
 """Times the detection time of a storm: the watchdog compares counters at its polls."""
 
@@ -47,7 +48,7 @@ def acceptance_files(plan: AcceptancePlan, collector: str, data: Json) -> Iterat
         "steps": rows,
         "minutes": minutes(plan.seconds),
         "scripts": [row.script for row in rows if "/" not in row.script],
-        "expected": [*_expected(plan)],
+        "expected": [*expected_figures(plan), _MARKS],
         "spread": spread_sentence(plan),
         "coverage": [row._asdict() for row in coverage_rows(plan)[:_ROWS]],
         "more": max(len(coverage_rows(plan)) - _ROWS, 0),
@@ -89,16 +90,3 @@ def _pause_times(plan: AcceptancePlan) -> dict[str, int]:
         "storm_s": -(-_STORMS * test.detection_ms // 1000) + 1,
         "restored_s": -(-_STORMS * (test.restoration_ms or 0) // 1000) + 1,
     }
-
-
-def _expected(plan: AcceptancePlan) -> Iterator[str]:
-    """Yield the figures that the lines of the test have to reach, once for each kind of pair."""
-    kinds = grouped(
-        ((pair.expected_gbps, pair.mark_gbps), pair) for pair in plan.pairs if pair.mark_gbps is not None
-    )
-    for (expected, mark), pairs in kinds.items():
-        yield f"perftest of {len(pairs)} pairs: {expected:g} Gb/s, passed from {mark:g} Gb/s on"
-    if plan.collectives is not None:
-        for name, mark in plan.collectives.tests:
-            yield f"{name} of {len(plan.collectives.hosts)} hosts: busbw passed from {mark:g} GB/s on"
-    yield "the marks are those of `lossless verify`; table `bandwidth` of `lossless.toml` sets others"
