@@ -187,40 +187,48 @@ _DEPLOYMENTS = {
 _TESTS = Deployment(
     "", (), hitless=True, why="to be run where the rules lie: promtool test rules alerts.tests.yml"
 )
+DASHBOARDS = f"{TELEMETRY}/grafana"
+"""The folder of dashboards in a tree."""
 NO_RECEIVERS = "telemetry/alertmanager/alertmanager.yml: its receivers tell nobody until you fill them in"
 
 
 def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
     """Yield the telemetry files of a fabric's SONiC switches and hosts; none where it has neither.
 
-    Raises:
-        RenderError: grafana-foundation-sdk is not installed.
+    Dashboards are left out where grafana-foundation-sdk is not installed.
     """
     from lossless.formats.telemetry.collection import gnmic_files, node_exporter_files
-    from lossless.formats.telemetry.grafana.build import dashboard_files
+    from lossless.formats.telemetry.grafana.build import dashboard_files, why_no_dashboards
     from lossless.formats.telemetry.prometheus.files import fabric_files
     from lossless.formats.telemetry.prometheus.inventory import times
 
     watched = of_switches(fabric, lambda switch: switch.runs_sonic)
     if watched.switches or watched.hosts:
         yield from _planned(fabric_files(watched))
-        yield from _planned(dashboard_files(watched))
+        if not why_no_dashboards():
+            yield from _planned(dashboard_files(watched))
         yield from _planned(gnmic_files(watched, times(watched).scrape))
         yield from _planned(node_exporter_files(watched))
 
 
 def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
-    """Yield the telemetry files of an InfiniBand subnet.
-
-    Raises:
-        RenderError: grafana-foundation-sdk is not installed.
-    """
+    """Yield the telemetry files of an InfiniBand subnet, without dashboards where the SDK is not installed."""
     from lossless.formats.telemetry.collection import subnet_node_exporter_files
-    from lossless.formats.telemetry.grafana.build import subnet_dashboard_files
+    from lossless.formats.telemetry.grafana.build import subnet_dashboard_files, why_no_dashboards
     from lossless.formats.telemetry.prometheus.files import subnet_files
 
-    for texts in (subnet_files(subnet), subnet_dashboard_files(subnet), subnet_node_exporter_files(subnet)):
-        yield from _planned(texts)
+    yield from _planned(subnet_files(subnet))
+    if not why_no_dashboards():
+        yield from _planned(subnet_dashboard_files(subnet))
+    yield from _planned(subnet_node_exporter_files(subnet))
+
+
+def monitoring_notes() -> tuple[str, ...]:
+    """Return notes on monitoring files: receivers of alerts that must be filled in, and dashboards without the SDK."""
+    from lossless.formats.telemetry.grafana.build import why_no_dashboards
+
+    reason = why_no_dashboards()
+    return (NO_RECEIVERS, f"{DASHBOARDS}: not written: {reason}") if reason else (NO_RECEIVERS,)
 
 
 def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
@@ -228,9 +236,9 @@ def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
     others = [switch.name for switch in fabric.switches if not switch.runs_sonic]
     if others:
         what = f"{joined(others, 4)}: no telemetry of switches: it is known of SONiC alone"
-        return (what, NO_RECEIVERS) if fabric.hosts or len(others) < len(fabric.switches) else (what,)
+        return (what, *monitoring_notes()) if fabric.hosts or len(others) < len(fabric.switches) else (what,)
     if fabric.switches or fabric.hosts:
-        return (NO_RECEIVERS,)
+        return monitoring_notes()
     return ("no telemetry: the intent has no switches and hosts of its own to watch",)
 
 

@@ -91,6 +91,8 @@ def render(
     document = intent_at(intent)
     report, declared = sound(document, options)
     write = not (check or diff)
+    if telemetry:
+        _require_dashboards_kept(Path(out_dir))
     if declared.subnet is not None:
         files, notes = _subnet_files(declared.subnet, document, base_dir, telemetry=telemetry)
         made = render_files(files, Path(out_dir), write=write, diff=diff)
@@ -190,7 +192,7 @@ def _subnet_files(
     """
     import os
 
-    from lossless.formats.device_files.hosts import NO_RECEIVERS, subnet_telemetry_files
+    from lossless.formats.device_files.hosts import monitoring_notes, subnet_telemetry_files
     from lossless.formats.device_files.infiniband import subnet_files, subnet_notes
     from lossless.formats.inputs.collect import located
 
@@ -202,7 +204,7 @@ def _subnet_files(
     notes = tuple(subnet_notes(subnet))
     if not telemetry:
         return files, notes
-    return (*files, *subnet_telemetry_files(subnet)), (*notes, NO_RECEIVERS)
+    return (*files, *subnet_telemetry_files(subnet)), (*notes, *monitoring_notes())
 
 
 def sound(document: Document, options: Options) -> tuple[Report, Declaration]:
@@ -228,6 +230,20 @@ def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric |
     if declared.subnet is not None:
         raise InputError([no_fabric(document)])
     return report, declared.fabric
+
+
+def _require_dashboards_kept(out_dir: Path) -> None:
+    """Refuse a tree with dashboards where none can be built: they would be removed as those of an earlier render.
+
+    Raises:
+        RenderError: there is one.
+    """
+    from lossless.formats.device_files.hosts import DASHBOARDS
+    from lossless.formats.telemetry.grafana.build import why_no_dashboards
+
+    folder = out_dir / DASHBOARDS
+    if folder.exists() and (reason := why_no_dashboards()):
+        raise RenderError(f"{folder}: this render would remove it: {reason}")
 
 
 def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:

@@ -246,11 +246,38 @@ def test_a_render_that_was_interrupted_is_told_of_and_finished(cli: Cli) -> None
     assert cli("render", str(EXAMPLE), "-o", "out", "--check").code == 0
 
 
-def test_telemetry_without_the_sdk_writes_nothing_and_says_what_to_install(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("example", ["roce-256", "infiniband-256-ndr"])
+def test_telemetry_without_the_sdk_is_all_but_dashboards_and_says_what_to_install(
+    example: str, cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    intent = str(ROOT / "examples" / example)
+    assert cli("render", intent, "-o", "whole", "--also", "telemetry").code == 0
     monkeypatch.setattr(build, "find_spec", lambda _: None)
-    outcome = cli("render", str(ROOT / "examples" / "roce-256"), "-o", "out", "--also", "telemetry")
+    outcome = cli("render", intent, "-o", "out", "--also", "telemetry")
+    assert outcome.code == 0
+    said = " ".join(outcome.err.split())
+    assert "telemetry/grafana: not written: dashboards are built with `grafana-foundation-sdk`" in said
+    assert "which is not installed: pip install" in said
+    whole, without = (
+        {file.relative_to(tree): file.read_bytes() for file in Path(tree).rglob("*") if file.is_file()}
+        for tree in ("whole", "out")
+    )
+    left = {path for path in whole if path.is_relative_to("telemetry/grafana")}
+    assert left
+    assert without.keys() == whole.keys() - left
+    for path in without.keys() - {Path("manifest.json")}:
+        assert without[path] == whole[path], path
+
+
+@pytest.mark.parametrize("options", [(), ("--check",)])
+def test_dashboards_of_an_earlier_render_are_not_removed_for_lack_of_the_sdk(
+    options: tuple[str, ...], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intent = str(ROOT / "examples" / "roce-256")
+    assert cli("render", intent, "-o", "out", "--also", "telemetry").code == 0
+    before = {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()}
+    monkeypatch.setattr(build, "find_spec", lambda _: None)
+    outcome = cli("render", intent, "-o", "out", "--also", "telemetry", *options)
     assert (outcome.code, outcome.out) == (2, "")
-    assert "which is not installed, so nothing is written: pip install" in " ".join(outcome.err.split())
-    assert not Path("out").exists()
+    assert "out/telemetry/grafana: this render would remove it" in " ".join(outcome.err.split())
+    assert {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()} == before

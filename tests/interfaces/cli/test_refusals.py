@@ -406,6 +406,9 @@ ELSEWHERE = {
     "ground/documents/atomic.py:write_all": "test_a_patch_that_cannot_be_written_is_said",
     "interfaces/api/capacity.py:pins": "test_a_fabric_that_outgrows_its_shape_is_compared_by_names",
     "interfaces/api/plan.py:plan": "test_traffic_between_steps_is_not_run",
+    "interfaces/api/render.py:_require_dashboards_kept": (
+        "test_dashboards_of_an_earlier_render_are_not_removed_for_lack_of_the_sdk"
+    ),
 }
 """Places that a test of another file reaches, where what is refused is asked for again as JSON, by their test."""
 WITHOUT_FORMAT = {
@@ -416,7 +419,7 @@ WITHOUT_FORMAT = {
         formats/device_files/switches.py:_sonic_file interfaces/api/render.py:_require_apart
         interfaces/api/render.py:_subnet_files interfaces/api/render.py:_subnet_files#2
         interfaces/api/render.py:_in_order output/render/fabric.py:render_fabric
-        output/render/fabric.py:render_fabric#2 formats/telemetry/grafana/build.py:require_sdk""",
+        output/render/fabric.py:render_fabric#2""",
     # Its document is the intent, in YAML, on stdout without -o; a person runs it once, and states what is missing.
     "import": """
         formats/importing/cabling/cables.py:_lines formats/importing/cabling/cables.py:device_of
@@ -448,6 +451,8 @@ PYTHON_ALONE = {
         interfaces/api/plan.py:_require_one_file interfaces/api/plan.py:read_acceptance
         output/render/plan/batches.py:require_plain
         output/render/plan/batches.py:require_plain#2""",
+    # A render leaves dashboards out, and notes it.
+    "dashboards": "formats/telemetry/grafana/build.py:dashboards",
 }
 """Places that no command reaches: a record or a call of the Python API does; above them what is refused before."""
 NOT_FROM_INPUT = """

@@ -78,17 +78,14 @@ class _BoardLinks(NamedTuple):
     tag: str
 
 
-def require_sdk() -> None:
-    """Check that the SDK that dashboards are built with is installed.
-
-    Raises:
-        RenderError: ``grafana-foundation-sdk`` is not installed.
-    """
-    if find_spec("grafana_foundation_sdk") is None:
-        raise RenderError(
-            "dashboards are built with `grafana-foundation-sdk`, which is not installed, so nothing is written: "
-            f"{install_command('telemetry')}"
-        )
+def why_no_dashboards() -> str:
+    """Return why no dashboard can be built, with the command that installs what is missing; empty with the SDK."""
+    if find_spec("grafana_foundation_sdk") is not None:
+        return ""
+    return (
+        "dashboards are built with `grafana-foundation-sdk`, which is not installed: "
+        f"{install_command('telemetry')}"
+    )
 
 
 def uid_of(fabric: str, board: BoardName) -> str:
@@ -105,7 +102,9 @@ def dashboards(fabric: str, boards: Sequence[Board]) -> dict[str, str]:
     Raises:
         RenderError: ``grafana-foundation-sdk`` is not installed.
     """
-    require_sdk()
+    reason = why_no_dashboards()
+    if reason:
+        raise RenderError(reason)
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
     encoder = JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False)

@@ -108,7 +108,7 @@ def test_a_render_gives_the_same_bytes_again() -> None:
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "find_spec", lambda _: None)
-    with pytest.raises(RenderError, match=r"nothing is written: pip install .*'grafana-foundation-sdk"):
+    with pytest.raises(RenderError, match=r"not installed: pip install .*'grafana-foundation-sdk"):
         dashboard_files(example("roce-256"))
 
 
