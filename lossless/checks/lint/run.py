@@ -1,6 +1,6 @@
 """Rules run on a subject: violations of one cause are added up, missing inputs are counted; settings and reports.
 
-Every subject that is checked gives a :class:`Report`; the reports of a run are added to one, from which
+Every subject that is checked gives a :class:`CheckedReport`; the reports of a run are added to one, from which
 :mod:`lossless.interfaces.api.lint` removes accepted findings. A report has the effects of a change too, if files were
 compared with a revision.
 """
@@ -180,7 +180,7 @@ class Settings(NamedTuple):
         return codes is None or finding.code in codes
 
 
-class Report(NamedTuple):
+class CheckedReport(NamedTuple):
     """The result of a lint run, or of a part of one; ``documents`` by file name, to show excerpts.
 
     ``suppressed`` and ``baselined`` count accepted findings. ``beside`` counts documents that were not checked, such as
@@ -232,6 +232,10 @@ class Report(NamedTuple):
             PlacedFinding(finding, finding.file, *((span.line, span.column) if span else (None, None)))
             for finding, span in spans
         )
+
+
+Report = CheckedReport
+"""The name of a report in all wings but interfaces, whose ``Report`` is one with the documents that commands print."""
 
 
 class PlacedFinding(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.lint.run import Report as CheckedReport, Settings
+from lossless.checks.lint.run import CheckedReport, Settings
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
@@ -74,7 +74,7 @@ DEFAULT_OPTIONS = Options()
 class Report(CheckedReport):
     """The result of a lint run, with the documents that commands print of it.
 
-    :class:`lossless.checks.lint.run.Report` describes its fields.
+    :class:`lossless.checks.lint.run.CheckedReport` describes its fields.
     """
 
     __slots__ = ()

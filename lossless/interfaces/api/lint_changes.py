@@ -19,7 +19,7 @@ from lossless.checks.lint.cache import (
     placed,
     updater_answer,
 )
-from lossless.checks.lint.run import Change, Report as CheckedReport
+from lossless.checks.lint.run import Change, CheckedReport
 from lossless.formats.inputs.collect import Candidate, devices_in, gather, is_device, is_json, merged
 from lossless.formats.inputs.patches import read_patch, shares_of
 from lossless.formats.inputs.revision import EarlierFiles, blob_of, blobs_at, revision_of
