@@ -17,6 +17,10 @@ lossless lint "$here/roce-256"
 say "lossless render examples/roce-256 --base examples/roce-256/base -o $out"
 lossless render "$here/roce-256" --base "$here/roce-256/base" -o "$out"
 
+say "lossless simulate --prepare   (compiles the packet-level model, once)"
+# Without numba it says what is missing, and the simulation has the closed forms alone.
+lossless simulate --prepare || echo "(exit $?: not compiled)"
+
 say "lossless simulate examples/roce-256"
 lossless simulate "$here/roce-256"
 

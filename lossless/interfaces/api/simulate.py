@@ -19,7 +19,7 @@ from lossless.model.fabric.cluster import LEAST_NICS, PATTERN, PATTERNS, RAIL_TR
 from lossless.model.hardware.model import LOAD_BALANCING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
     from lossless.analysis.simulation.study.answer import SimulationResult
@@ -181,6 +181,26 @@ def is_compiled() -> bool:
     from lossless.analysis.simulation.engine.run import compiled_before
 
     return compiled_before()
+
+
+def unused_machine_code() -> tuple[str, ...]:
+    """Return the folders and files of compiled models that exist and are not used, each with the reason."""
+    from lossless.analysis.simulation.engine.compiled import unused_folders
+
+    return unused_folders()
+
+
+def compile_ahead(compiling: Callable[[], None]) -> tuple[str, bool]:
+    """Compile the packet-level model for all processors of this architecture.
+
+    Return the folder that has it, and whether it was compiled now; ``compiling`` is then called before.
+
+    Raises:
+        LosslessError: the model cannot run here, no folder can be written, or numba has been imported.
+    """
+    from lossless.analysis.simulation.study.answer import compile_ahead as ahead
+
+    return ahead(compiling)
 
 
 DEFAULTS = (

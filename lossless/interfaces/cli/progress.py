@@ -56,8 +56,12 @@ class LongRun:
 
 
 def compiling() -> None:
-    """Report that the packet-level model is being compiled."""
-    problem("compiling the packet-level model: about ten seconds, once for each version")
+    """Report that the packet-level model is being compiled, and the machine code that is there and is not used."""
+    from lossless.interfaces.api.simulate import unused_machine_code
+
+    for unused in unused_machine_code():
+        problem(f"machine code is not used: {unused}")
+    problem("compiling the packet-level model: about half a minute, once for each version")
 
 
 class ProgressBar:

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import after_verdict
@@ -21,7 +22,7 @@ from lossless.interfaces.cli.options import (
 )
 from lossless.interfaces.cli.options.quantities import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.options.rules import configuration_options
-from lossless.interfaces.cli.progress import ProgressBar
+from lossless.interfaces.cli.progress import ProgressBar, compiling
 from lossless.interfaces.cli.reports import require_apart_from, write_pages
 from lossless.interfaces.cli.terminal import out, out_json, problem, style_for
 
@@ -33,28 +34,36 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 """The version of the keys in the JSON object."""
+_GO_WITH_PREPARE = ("prepare", "quiet")
+"""The parameters that ``--prepare`` may stand beside."""
 
 
 @click.command("simulate", short_help=COMMANDS["simulate"])
-@click.argument("path", metavar="PATH", type=InputPath())
+@click.argument("path", metavar="PATH", type=InputPath(), required=False)
 @rdma_dscp
 @profiles
 @configuration_options
 @written_as("the verdict is")
 @outputs_option(("html",), "Also write the verdict as a page for people to a file, as in html=verdict.html.")
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
+@click.option(
+    "--prepare",
+    is_flag=True,
+    help="Only compile the packet-level model, for every processor of this architecture. Takes no PATH.",
+)
 @click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
 @captures_for("Captures of running switches: their watermarks beside the model")
 @how_much("every kind of port, every pool, XOFF against ECN, and what is assumed")
 @scenario_options
 def command(
-    path: str,
+    path: str | None,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
     selection: LintSelection,
     output_format: str,
     outputs: tuple[tuple[str, str], ...],
     closed_form: bool,
+    prepare: bool,
     plots: str | None,
     captures: tuple[str, ...],
     verbose: bool,
@@ -68,6 +77,13 @@ def command(
     of one rail. Exit codes: 0 safe or on the edge, 1 unsafe, 2 not checked or not read. With --captures, peaks that
     switches measured stand beside those of the model; they change no verdict.
     """
+    if prepare:
+        return _prepare()
+    if path is None:
+        context = click.get_current_context()
+        raise click.MissingParameter(
+            param=next(each for each in context.command.params if each.name == "path")
+        )
     from lossless import api
 
     if plots is not None:
@@ -99,6 +115,24 @@ def command(
         others = [name for result in results for name in result.other_classes]
         after_verdict(path, overall, quiet=quiet, other_classes=others)
     return FAILED if unread else exit_code(overall)
+
+
+def _prepare() -> int:
+    """Compile the packet-level model, and say where it is."""
+    context = click.get_current_context()
+    others = [
+        each.opts[-1] if each.param_type_name == "option" else "PATH"
+        for each in context.command.params
+        if each.name not in _GO_WITH_PREPARE
+        and context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+    ]
+    if others:
+        raise click.UsageError(f"--prepare only compiles the model, and takes no {', '.join(others)}")
+    from lossless.interfaces.api.simulate import compile_ahead
+
+    folder, is_new = compile_ahead(compiling)
+    out(f"{'compiled' if is_new else 'nothing to compile'}: the packet-level model is in {folder}")
+    return OK
 
 
 def _show(results: Sequence[SimulationResult], *, verbose: bool) -> None:

@@ -9,7 +9,14 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.simulation.engine.compiled import cache_folder, entry
+from lossless.analysis.simulation.engine import compiled
+from lossless.analysis.simulation.engine.compiled import (
+    MachineCode,
+    cache_folder,
+    entry,
+    folder_to_prepare,
+    unused_folders,
+)
 
 
 @pytest.fixture
@@ -108,3 +115,98 @@ def test_damaged_machine_code_is_compiled_again(folder: Path, damage: Callable[[
         sound: Any = entry(increased)
         assert sound(1) == 2
         assert sound.stats.cache_hits
+
+
+@pytest.fixture
+def beside(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package with machine code of ``increased`` beside it, while the user's folder has none."""
+    monkeypatch.setattr(compiled, "_BESIDE", tmp_path / "package" / "__pycache__")
+    (tmp_path / "package").mkdir()
+    usual = os.umask(0o002)
+    try:
+        prepared = folder_to_prepare()
+        assert prepared == tmp_path / "package" / "__pycache__" / folder.name
+        ahead: Any = entry(increased)
+        ahead._cache = MachineCode(increased, (prepared,), prepared)
+        assert ahead(1) == 2
+    finally:
+        os.umask(usual)
+    assert not list(folder.iterdir())
+    return prepared
+
+
+def is_loaded() -> bool:
+    again: Any = entry(increased)
+    assert again(1) == 2
+    return bool(again.stats.cache_hits)
+
+
+def places(beside: Path) -> tuple[Path, Path]:
+    (file,) = beside.iterdir()
+    return beside, file
+
+
+OF_PACKAGE = pytest.mark.parametrize("part", [0, 1], ids=["folder", "file"])
+
+
+@pytest.mark.usefixtures("beside")
+def test_machine_code_beside_the_package_is_loaded_where_the_user_has_none() -> None:
+    """With a umask that lets the group write, too."""
+    assert is_loaded()
+    assert unused_folders() == ()
+
+
+@OF_PACKAGE
+@pytest.mark.parametrize("mode", [0o775, 0o757], ids=oct)
+def test_machine_code_that_its_group_or_others_may_write_is_not_loaded(
+    beside: Path, part: int, mode: int
+) -> None:
+    place = places(beside)[part]
+    place.chmod(mode)
+    assert unused_folders() == (f"{place}: its group or others may write to it",)
+    assert not is_loaded()
+
+
+@OF_PACKAGE
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_machine_code_of_somebody_else_is_not_loaded(beside: Path, part: int) -> None:
+    place = places(beside)[part]
+    os.chown(place, 12345, 12345)
+    assert unused_folders() == (f"{place}: it belongs to another user",)
+    assert not is_loaded()
+
+
+@OF_PACKAGE
+def test_a_link_to_machine_code_is_not_loaded(beside: Path, part: int) -> None:
+    place = places(beside)[part]
+    elsewhere = beside.parent / "elsewhere"
+    place.rename(elsewhere)
+    place.symlink_to(elsewhere)
+    assert f"{place}: it is a link" in unused_folders()
+    assert not is_loaded()
+
+
+def test_machine_code_under_the_name_of_another_is_not_loaded(beside: Path) -> None:
+    """As that of another processor, Python or function would be."""
+    _, file = places(beside)
+    *stem, _, _ = file.name.split(".")
+    file.rename(beside / ".".join((*stem, "generic", "code")))
+    assert not is_loaded()
+
+
+def test_where_the_environment_names_a_folder_that_of_the_package_is_not_used(
+    beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
+    assert folder_to_prepare() == tmp_path / "named" / "lossless" / beside.name
+    assert not is_loaded()
+    beside.chmod(0o777)
+    assert unused_folders() == ()
+
+
+def test_where_the_package_cannot_be_written_the_model_is_prepared_for_the_user(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(compiled, "_BESIDE", tmp_path / "file")
+    assert folder_to_prepare() == folder

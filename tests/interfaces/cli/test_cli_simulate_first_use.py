@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lossless.analysis.simulation.engine.compiled import cache_folder
+from lossless.analysis.simulation.engine.compiled import cache_folder, package_folder
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.ground.basics.programs import install_command
 from tests.all_cases import ALL_CASES
@@ -70,34 +70,44 @@ def test_without_numba_nothing_that_needs_it_is_imported(tmp_path: Path) -> None
 
 # --- the first use ---
 
-COMPILING = "compiling the packet-level model: about ten seconds, once for each version\n"
+COMPILING = "compiling the packet-level model: about half a minute, once for each version\n"
 
 
 TAKEN = """
-import numba
-from numba.core import caching, dispatcher
+import os, pickle, sys
+from pathlib import Path
+from types import SimpleNamespace
+from lossless.analysis.simulation.engine import GENERIC
+
+if "--prepare" in sys.argv:
+    os.environ.update(GENERIC)
+from numba.core import compiler as numbas, dispatcher
+from lossless.analysis.simulation.engine import compiled
+from lossless.analysis.simulation.study import answer
 
 def taken(compiler, args, return_type):
-    numba.config.CACHE_DIR = {folder!r}
     context = compiler.targetdescr.target_context
     context.refresh()
-    there = caching.FunctionCache(compiler.py_func)
-    kept = there._cache_file.load(there._index_key(tuple(args), context.codegen()))
-    compiled = there._impl.rebuild(context, kept)
-    (_, _, (compiled.library._compiled_object, _)), *_ = kept
-    return compiled
+    stem = compiled.MachineCode(compiler.py_func, (), None)._stem
+    file = next(file for folder in {folders!r} for file in Path(folder).glob(stem + "*"))
+    _, signature, kept = pickle.loads(file.read_bytes()[compiled._CHECKSUM:])
+    assert signature == tuple(args)
+    made = numbas.CompileResult._rebuild(context, *kept)
+    (_, _, (made.library._compiled_object, _)), *_ = kept
+    return made
 
 dispatcher._FunctionCompiler.compile = taken
+answer.sys = SimpleNamespace(modules={{}})
 """
 """Takes what LLVM would make again from where it has made it before: all else is as where nothing is kept."""
+ANOTHER_PROCESSOR = "import llvmlite.binding as ll; ll.get_host_cpu_name = lambda: ''\n"
 NO_COMPILER = "from numba.core import dispatcher; del dispatcher._FunctionCompiler.compile; "
 MAIN = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
 
 
 def start(cache: Path, *arguments: str, before: str = "") -> subprocess.Popen[str]:
-    """Start the command in a process of its own, with its machine code below ``cache``."""
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
-    environment |= {"XDG_CACHE_HOME": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    """Start the command in a process of its own, with its machine code below ``cache``, and none of the package."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-c", before + MAIN, "simulate", "-q", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment)
@@ -109,17 +119,23 @@ def ended(process: subprocess.Popen[str]) -> Outcome:
 
 
 def machine_code(folder: Path) -> list[Path]:
-    return sorted(path for pattern in ("*.nbi", "*.nbc") for path in folder.rglob(pattern))
+    return sorted(folder.rglob("*.code"))
 
 
-def test_the_first_use_says_that_it_compiles_and_the_second_need_not(tmp_path: Path) -> None:
+@pytest.fixture
+def compiling() -> str:
+    """What a process runs first, to take machine code from where it was made before instead of compiling."""
+    prepare(rare=True)
+    return "" if ALL_CASES else TAKEN.format(folders=[str(cache_folder()), str(package_folder())])
+
+
+def test_the_first_use_says_that_it_compiles_and_the_second_need_not(tmp_path: Path, compiling: str) -> None:
     """Also with a cache folder that cannot be, as a file is there."""
     (tmp_path / "config_db.json").write_text(LEAF)
     cache, no_folder = tmp_path / "cache", tmp_path / "file"
     no_folder.write_text("a file")
     what = (str(tmp_path / "config_db.json"), *SMALL)
-    prepare()
-    compiling = "" if ALL_CASES else TAKEN.format(folder=str(cache_folder()))
+    ours = machine_code(ROOT / "lossless")
     first, uncached = (ended(start(folder, *what, before=compiling)) for folder in (cache, no_folder))
     assert (first.code, first.err) == (0, COMPILING)
     assert uncached == first
@@ -130,4 +146,52 @@ def test_the_first_use_says_that_it_compiles_and_the_second_need_not(tmp_path: P
     assert (second.code, second.err, second.out) == (0, "", first.out)
     assert machine_code(cache) == kept
     assert no_folder.read_text() == "a file"
-    assert machine_code(ROOT / "lossless") == []
+    assert machine_code(ROOT / "lossless") == ours
+
+
+def test_after_prepare_the_first_simulation_compiles_nothing(tmp_path: Path, compiling: str) -> None:
+    """And one whose machine code is damaged says that it compiles, and answers the same."""
+    (tmp_path / "config_db.json").write_text(LEAF)
+    cache, elsewhere = tmp_path / "cache", tmp_path / "elsewhere"
+    made = ended(start(cache, "--prepare", before=compiling))
+    run_and_attend = machine_code(cache)
+    (folder,) = {file.parent for file in run_and_attend}
+    assert made == Outcome(0, f"compiled: the packet-level model is in {folder}\n", COMPILING)
+    assert len(run_and_attend) == 2
+    assert {file.name.rsplit(".", 2)[1:] == ["generic", "code"] for file in run_and_attend} == {True}
+    again = ended(start(cache, "--prepare"))
+    assert again == Outcome(0, f"nothing to compile: the packet-level model is in {folder}\n", "")
+    what = (str(tmp_path / "config_db.json"), *SMALL)
+    first = ended(start(cache, *what, before=NO_COMPILER))
+    assert (first.code, first.err) == (0, "")
+    assert ended(start(cache, *what, before=ANOTHER_PROCESSOR + NO_COMPILER)) == first
+    run_and_attend[1].chmod(0o666)
+    unused = f"machine code is not used: {run_and_attend[1]}: its group or others may write to it\n"
+    assert ended(start(cache, *what, before=compiling)) == first._replace(err=unused + COMPILING)
+    run_and_attend[1].chmod(0o644)
+    for file in machine_code(cache):
+        file.write_bytes(file.read_bytes()[:-1])
+    for folder in (cache, elsewhere):
+        assert ended(start(folder, *what, before=compiling)) == first._replace(err=COMPILING)
+    for_this_processor = ended(start(elsewhere, *what, before=ANOTHER_PROCESSOR + compiling))
+    assert for_this_processor == first._replace(err=COMPILING)
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        (("config_db.json",), "PATH"),
+        (("--seeds", "3"), "--seeds"),
+        (("--closed-form", "-v", "config_db.json"), "PATH, --closed-form, --verbose"),
+    ],
+)
+def test_prepare_takes_nothing_to_simulate(cli: Cli, more: tuple[str, ...], named: str) -> None:
+    Path("config_db.json").write_text(LEAF)
+    refused = cli("simulate", "--prepare", *more)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.splitlines()[-1] == f"Error: --prepare only compiles the model, and takes no {named}"
+
+
+@pytest.mark.usefixtures("without_numba")
+def test_without_numba_prepare_says_what_to_install(cli: Cli) -> None:
+    assert cli("simulate", "--prepare") == Outcome(2, "", f"lossless: {PIP}\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.check import check
-from lossless.analysis.simulation.engine.compiled import cache_folder
+from lossless.analysis.simulation.engine.compiled import MachineCode, is_kept
 from lossless.analysis.simulation.engine.kernel.run import DONE, GROW, HORIZON, PAUSED, RARE, attend, run
 from lossless.analysis.simulation.engine.network import Hold, SimCable, SimFlow, SimNetwork
 from lossless.analysis.simulation.engine.records import PROBE
@@ -20,6 +20,7 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
 
@@ -120,11 +121,8 @@ SLICE_EVENTS = 1_000_000
 
 
 def compiled_before(*, rare: bool = False) -> bool:
-    """Return whether an earlier run cached the kernel's machine code, with ``rare`` also that of rare events."""
-    folder = cache_folder()
-    # numba names a file after the module and the function: run.attend-45.py311.nbi.
-    kept = {path.stem.split(".")[1].partition("-")[0] for path in folder.rglob("*.nbi")} if folder else set()
-    return {"run", "attend"} <= kept if rare else "run" in kept
+    """Return whether the kernel's machine code is kept from before, with ``rare`` also that of rare events."""
+    return all(map(is_kept, (run, attend) if rare else (run,)))
 
 
 def prepare(*, rare: bool = False) -> None:
@@ -132,6 +130,22 @@ def prepare(*, rare: bool = False) -> None:
     holds = (Hold(0, 1, 0, 1),) if rare else ()
     cable = SimCable(0, 1, 1e9, 0)
     Simulation(SimNetwork(2, {}, (cable,), (SimFlow((0, 1), 1),), holds=holds)).advance(1e6)
+
+
+def prepare_in(folder: Path, compiling: Callable[[], None]) -> bool:
+    """Compile the kernel and rare events into a folder, unless it has them; return whether that was necessary.
+
+    ``compiling`` is called before, as it takes long.
+    """
+    entries: tuple[Any, ...] = (run, attend)
+    for each in entries:
+        # Machine code of another folder would be loaded, and not written to this one.
+        each._cache = MachineCode(each.py_func, (folder,), folder)
+    if compiled_before(rare=True):
+        return False
+    compiling()
+    prepare(rare=True)
+    return True
 
 
 class Simulation:

@@ -11,6 +11,7 @@ lost, not whether congestion control does its part.
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from lossless.analysis.buffers.simulation_facts import (
     SimulationFacts,
 )
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
+from lossless.analysis.simulation.engine import GENERIC
 from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, SimulationRequest
 from lossless.ground.basics.errors import LosslessError, NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
@@ -32,7 +34,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict, PfcLoad
     from lossless.analysis.simulation.question.request import Question
@@ -256,6 +258,34 @@ def compile_for(request: SimulationRequest) -> None:
     if request.compiling is not None and not compiled_before(rare=rare):
         request.compiling()
     prepare(rare=rare)
+
+
+def compile_ahead(compiling: Callable[[], None]) -> tuple[str, bool]:
+    """Compile the model for all processors of this architecture; return the folder, and whether it was necessary.
+
+    ``compiling`` is called before, as it takes long.
+
+    Raises:
+        LosslessError: the model cannot run here, no folder can be written, or numba has been imported.
+    """
+    reason = why_not()
+    if reason is not None:
+        raise NotHereError(reason)
+    if "numba" in sys.modules:
+        raise LosslessError(
+            "numba compiles for this processor in this process: compile ahead in one of its own"
+        )
+    os.environ.update(GENERIC)
+    from lossless.analysis.simulation.engine.compiled import folder_to_prepare
+    from lossless.analysis.simulation.engine.run import compiled_before, prepare_in
+
+    folder = folder_to_prepare()
+    if folder is None:
+        raise LosslessError("no folder for machine code can be written: name one, as in NUMBA_CACHE_DIR=DIR")
+    is_new = prepare_in(folder, compiling)
+    if not compiled_before(rare=True):
+        raise LosslessError(f"{folder}: the machine code could not be written")
+    return str(folder), is_new
 
 
 def run_study(
