@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from lossless.api import Report
+from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.foreign_text import gated

@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from lossless.api import Report
+from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.output.report.lint.gitlab import gitlab_text

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from hypothesis import given, strategies as st
 
-from lossless.api import Report
+from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin, Severity
 from lossless.output.report.lint.junit import junit_text

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from lossless.api import Report
+from lossless.checks.lint.run import Report
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.output.report.lint.sarif import MOST_RESULTS, sarif_text
