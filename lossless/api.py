@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         AcceptanceResults as AcceptanceResults,
     )
     from lossless.checks.plan.assemble import NoPlan as NoPlan
+    from lossless.checks.rules.documentation import using_plugins as using_plugins
     from lossless.checks.thresholds.tuned_intent import TuneResult as TuneResult
     from lossless.formats.intent.class_changes import StatedThresholds as StatedThresholds
     from lossless.ground.basics.errors import (
@@ -159,6 +160,7 @@ _MODULES = {
     "..checks.lint.run": "Change PlacedFinding",
     "..checks.plan.acceptance": "AcceptancePlan AcceptanceResults",
     "..checks.plan.assemble": "NoPlan",
+    "..checks.rules.documentation": "using_plugins",
     "..ground.basics.errors": (
         "InputError LosslessError OutsideError Problem ProfileError ProgramError QuantityError RenderError "
         "ScenarioError"

@@ -49,6 +49,7 @@ PAGES = (
     "docs/guides/jobs.md",
     "docs/guides/lint.md",
     "docs/guides/load-balancing.md",
+    "docs/guides/plugins.md",
     "docs/guides/render.md",
     "docs/guides/simulate.md",
     "docs/guides/storm.md",

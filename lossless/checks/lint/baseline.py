@@ -24,7 +24,7 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.rules.registry import RULES, codes_for
+from lossless.checks.rules.registry import codes_for, known_rules
 from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.checks.rules.subjects import ExpiredSuppression, StaleBaselineEntry, UnusedSuppression
 from lossless.ground.basics.errors import InputError, Problem
@@ -158,7 +158,7 @@ def _fault(line: _Line) -> str:
         return "on is a list of names"
     if line.count < (not line.on):
         return "an entry needs a count of 1 or more, or a list of names in on"
-    if line.code not in RULES:
+    if line.code not in known_rules():
         return unknown(line.code)
     return ""
 

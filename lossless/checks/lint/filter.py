@@ -27,6 +27,7 @@ from lossless.checks.lint.baseline import (
 from lossless.checks.lint.configuration.lookup import shown_path
 from lossless.checks.lint.configuration.reader import CODE_IN_ADDRESS, iso_date
 from lossless.checks.lint.run import in_order, run
+from lossless.checks.rules.registry import RULES, rules_for
 from lossless.checks.rules.selectors import codes_of, most_precise, unknown
 from lossless.checks.rules.subjects import SuppressionReview
 from lossless.formats.inputs.collect import is_json
@@ -185,8 +186,6 @@ class _Filter:
 
     def _about_suppressions(self) -> tuple[Finding, ...]:
         """Return the findings of the rules about suppressions and baselines, and keep the stale entries."""
-        from lossless.checks.rules.registry import rules_for
-
         for file in self._report.documents:
             self._account(file)
         coverage = self._coverage()
@@ -212,9 +211,12 @@ class _Filter:
         return finding if selector is None else finding._replace(severity=configuration.severities[selector])
 
     def _linked(self, finding: Finding) -> Finding:
-        """Return a finding with the address of its rule's page, where the configuration of its file has addresses."""
+        """Return a finding with the address of its rule's page, where the configuration of its file has addresses.
+
+        Rules of plugins have no page there.
+        """
         configuration = self._lookup.of(finding.origin.file)
-        if configuration is None or not configuration.rules_url:
+        if configuration is None or not configuration.rules_url or finding.code not in RULES:
             return finding
         return finding._replace(url=configuration.rules_url.replace(CODE_IN_ADDRESS, finding.code))
 

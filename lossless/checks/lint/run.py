@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.precedence import replaced, resolve
+from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import SEVERITIES, Finding, ObjectForm, UncheckedRule, grouped
 from lossless.ground.basics.foreign_text import on_one_line
 from lossless.ground.basics.records import NamedTuple, Record
@@ -36,11 +37,19 @@ if TYPE_CHECKING:
 
 
 def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
-    """Return the report of rules on a subject; ``form`` is the notation of objects in its files."""
+    """Return the report of rules on a subject; ``form`` is the notation of objects in its files.
+
+    A rule of a plugin that fails is a problem of the report.
+    """
     findings: list[Finding] = []
+    errors: list[Problem] = []
     not_checked: list[UncheckedRule] = []
     for rule in rules:
-        yielded = list(rule.check(subject))
+        try:
+            yielded = list(rule.check(subject))
+        except InputError as failure:
+            errors += failure.problems
+            continue
         violations = [item for item in yielded if isinstance(item, Violation)]
         if violations:
             from lossless.checks.rules.documentation import rule_of
@@ -49,7 +58,7 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
             findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
         missing = (item for item in yielded if isinstance(item, MissingInput))
         not_checked += (UncheckedRule(rule.code, item.reason, item.times) for item in missing)
-    return Report(tuple(findings), not_checked=_added_up(not_checked))
+    return Report(tuple(findings), tuple(errors), _added_up(not_checked))
 
 
 def together(reports: Iterable[Report]) -> Report:
@@ -58,6 +67,7 @@ def together(reports: Iterable[Report]) -> Report:
     superseded = replaced(whole.findings) | whole.superseded
     return whole._replace(
         findings=in_order(resolve(whole.findings, superseded)),
+        errors=tuple(dict.fromkeys(whole.errors)),
         not_checked=_added_up(whole.not_checked),
         superseded=superseded,
     )

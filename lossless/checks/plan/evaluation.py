@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.checks.lint.run import run, together
 from lossless.checks.plan.systems import carrying_jobs
 from lossless.checks.rules.device_summary import summary_of
-from lossless.checks.rules.registry import codes_for, rules_for
+from lossless.checks.rules.registry import RULES, codes_for, rules_for
 from lossless.checks.rules.subjects import Device
 from lossless.checks.trace.findings import TracePacket, concerns_traffic, findings_on, reference_to
 from lossless.checks.trace.model import losses_of
@@ -189,11 +189,11 @@ def _rules(subject: Any) -> tuple[LoadedRule, ...]:
 
 @lru_cache(maxsize=1)
 def _codes() -> frozenset[str]:
-    """Return the codes of the rules whose findings make a state unsafe."""
+    """Return the codes of the rules whose findings make a state unsafe: of this package, not those of plugins."""
     from lossless.checks.rules.documentation import rule_of
 
     known = codes_for("fabric") | codes_for("buffers") | codes_for("device") | codes_for("devices")
-    errors = {code for code in known if rule_of(code).severity == "error"}
+    errors = {code for code in known & RULES.keys() if rule_of(code).severity == "error"}
     return frozenset((errors | WARNINGS) - _EVERYWHERE)
 
 

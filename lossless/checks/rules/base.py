@@ -8,8 +8,8 @@ and that are unknown.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, cast
 
 from lossless.checks.rules.locations import places
 from lossless.ground.basics.findings import (
@@ -25,6 +25,9 @@ from lossless.ground.basics.findings import (
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from lossless.ground.basics.errors import Problem
     from lossless.model.fabric.view import PortSet
 
 
@@ -107,3 +110,49 @@ def tightest(ranked: Iterable[tuple[tuple[float, ...], Violation]]) -> Iterator[
         _, worst = min(same, key=lambda pair: pair[0])
         together = added_up([violation for _, violation in same])
         yield worst._replace(elements=together.elements, places=together.total)
+
+
+def guarded(code: str, check: Callable[[Any], Results], module: ModuleType) -> Callable[[Any], Results]:
+    """Return the function of a plugin's rule, with every exception of it as an InputError that names the rule."""
+
+    def checked(subject: Any) -> Results:
+        from lossless.ground.basics.errors import InputError
+
+        try:
+            yielded = list(check(subject))
+            for item in yielded:
+                _require_result(item)
+        except Exception as error:
+            plugin = module.__name__.rpartition(".")[0]
+            message = f"rule {code} of the plugin {plugin} failed: {type(error).__name__}: {error}"
+            raise InputError([problem_at(error, module.__file__ or plugin, message)]) from error
+        return iter(yielded)
+
+    return checked
+
+
+def _require_result(item: object) -> None:
+    """Refuse what the function of a rule must not yield.
+
+    Raises:
+        TypeError: neither a violation with a place and a message nor a missing input.
+    """
+    if isinstance(item, Violation):
+        origin, message = cast("tuple[object, object]", (item.origin, item.message))
+        if not isinstance(origin, Origin) or not isinstance(message, str):
+            raise TypeError("a Violation needs an Origin and a message")
+    elif not isinstance(item, MissingInput):
+        raise TypeError(f"it yields {type(item).__name__}; expected Violation or MissingInput")
+
+
+def problem_at(error: BaseException, file: str, message: str) -> Problem:
+    """Return the problem of an exception, at the last line of ``file`` that was executed for it."""
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.foreign_text import on_one_line
+
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return Problem(file, line, None, on_one_line(message))

@@ -2,12 +2,13 @@
 
 A code and its name, once shipped, never change meaning. The docstring of a rule has its severity, subject, summary and
 sources (:mod:`lossless.checks.rules.documentation`). :mod:`lossless.checks.rules.precedence` has the rules that replace
-others.
+others. Rules of plugins are added for one context alone: a run, or a block of the Python API.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from contextvars import ContextVar
+from functools import cache, wraps
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,37 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from typing import ParamSpec, TypeVar
 
     from lossless.checks.rules.base import MissingInput, Violation
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
 
 Codes = frozenset[str]
 
 RULES: dict[str, RuleRow] = {row.code: row for row in ROWS}
-"""All rules by code, in the order of codes."""
+"""All rules of this package by code, in the order of codes."""
+
+added: ContextVar[tuple[RuleRow, ...]] = ContextVar("added", default=())
+"""The rules of plugins in this context; their ``module`` is its whole dotted name."""
+
+
+def known_rules() -> dict[str, RuleRow]:
+    """Return all rules of this context by code: those of this package, then those of plugins."""
+    rows = added.get()
+    return RULES | {row.code: row for row in rows} if rows else RULES
+
+
+def cached_with_plugins(function: Callable[P, T]) -> Callable[P, T]:
+    """Cache the results of a function by its arguments and the rules of plugins."""
+    results: Callable[..., T] = cache(lambda _rows, *args, **named: function(*args, **named))
+
+    @wraps(function)
+    def cached(*args: P.args, **named: P.kwargs) -> T:
+        return results(added.get(), *args, **named)
+
+    return cached
 
 
 class LoadedRule(NamedTuple):
@@ -40,9 +65,10 @@ def load(code: str) -> LoadedRule:
     Raises:
         LosslessError: no such code.
     """
-    if code not in RULES:
+    rules = known_rules()
+    if code not in rules:
         raise LosslessError(f"no rule {code!r}")
-    return _load(code, RULES[code].subjects[0])
+    return _load(code, rules[code].subjects[0])
 
 
 def rules_for(
@@ -53,16 +79,19 @@ def rules_for(
     ``has`` names the data of the subject: a rule whose ``needs`` is not among them is left out. With None, the needs of
     rules are not checked.
     """
-    return _rules_for(subjects, chosen, None if has is None else needs().intersection(has))
+    return _rules_for(subjects, chosen, None if has is None else needs().intersection(has), added.get())
 
 
 @cache
 def _rules_for(
-    subjects: tuple[Subject, ...], chosen: Codes | None, has: frozenset[str] | None
+    subjects: tuple[Subject, ...],
+    chosen: Codes | None,
+    has: frozenset[str] | None,
+    plugins: tuple[RuleRow, ...],
 ) -> tuple[LoadedRule, ...]:
     return tuple(
         _load(row.code, subject)
-        for row in ROWS
+        for row in (*ROWS, *plugins)
         for subject in subjects
         if subject in row.subjects
         and (chosen is None or row.code in chosen)
@@ -70,34 +99,43 @@ def _rules_for(
     )
 
 
-@cache
+@cached_with_plugins
 def codes_for(subject: Subject, needs: str | None = None) -> Codes:
     """Return the codes of the rules for a subject; with ``needs``, only of the rules that have this need."""
     return frozenset(
-        row.code for row in ROWS if subject in row.subjects and (needs is None or row.needs == needs)
+        row.code
+        for row in known_rules().values()
+        if subject in row.subjects and (needs is None or row.needs == needs)
     )
 
 
-@cache
+@cached_with_plugins
 def needs() -> frozenset[str]:
     """Return the data that rules need their subject to have: tables of CONFIG_DB, ``intent`` and others."""
-    return frozenset(row.needs for row in ROWS if row.needs)
+    return frozenset(row.needs for row in known_rules().values() if row.needs)
 
 
 def module_of(code: str) -> str:
     """Return the dotted name of a rule's module."""
-    return f"lossless.checks.rules.{RULES[code].module}"
+    row = RULES.get(code)
+    return known_rules()[code].module if row is None else f"lossless.checks.rules.{row.module}"
 
 
 def _load(code: str, subject: Subject) -> LoadedRule:
-    return LoadedRule(code, getattr(import_module(module_of(code)), FUNCTIONS.get(subject, "check")))
+    module = import_module(module_of(code))
+    check = getattr(module, FUNCTIONS.get(subject, "check"))
+    if code not in RULES:
+        from lossless.checks.rules.base import guarded
+
+        check = guarded(code, check, module)
+    return LoadedRule(code, check)
 
 
 def code_of(name: str) -> str | None:
     """Return the code of a rule by its code, in any case, or by its readable name; None where there is no such rule."""
-    return name.upper() if name.upper() in RULES else _codes_by_name().get(name)
+    return name.upper() if name.upper() in known_rules() else _codes_by_name().get(name)
 
 
-@cache
+@cached_with_plugins
 def _codes_by_name() -> dict[str, str]:
-    return {row.name: row.code for row in ROWS}
+    return {row.name: row.code for row in known_rules().values()}

@@ -6,10 +6,9 @@ so that a later family is never selected by accident.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.registry import RULES, Codes, code_of
+from lossless.checks.rules.registry import Codes, cached_with_plugins, code_of, known_rules
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -29,33 +28,42 @@ class RuleChoice(NamedTuple):
     ignore: tuple[str, ...] = ()
 
 
-@cache
+@cached_with_plugins
 def codes_of(selector: str) -> Codes:
     """Return the codes of the rules that a selector matches; empty where it matches none."""
     if selector == EVERY:
-        return frozenset(RULES)
+        return frozenset(known_rules())
     code = code_of(selector)
     if code is not None:
         return frozenset({code})
     prefix = selector.upper()
-    if prefix.rstrip(_DIGITS) not in families():
-        return frozenset()
-    return frozenset(code for code in RULES if code.startswith(prefix))
+    family = prefix.rstrip(_DIGITS)
+    return frozenset(
+        code for code in known_rules() if code.startswith(prefix) and code.rstrip(_DIGITS) == family
+    )
 
 
-@cache
+@cached_with_plugins
 def families() -> tuple[str, ...]:
     """Return the families of rules, the letters that codes begin with, each once, in order of the codes."""
-    return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in RULES))
+    return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in known_rules()))
 
 
-@cache
+@cached_with_plugins
 def unknown(selector: str) -> str:
-    """Return the message for a selector that matches no rule, with the nearest selector if there is one."""
+    """Return the message for a selector that matches no rule, with the nearest selector if there is one.
+
+    One with the letters of a plugin's codes has the option instead that names plugins.
+    """
+    import re
+
     from lossless.ground.basics.units import nearest
 
-    names = (row.name for row in RULES.values())
-    near = nearest(selector, (*RULES, *names, *families(), EVERY))
+    if re.fullmatch(r"[A-Z]{4,}[0-9]+", selector):
+        return f"no rule {selector!r}; a rule of a plugin needs --plugin PACKAGE ({SEE_ALL})"
+    rules = known_rules()
+    names = (row.name for row in rules.values())
+    near = nearest(selector, (*rules, *names, *families(), EVERY))
     return f"no rule {selector!r}; " + (f"did you mean {near}? ({SEE_ALL})" if near else SEE_ALL)
 
 

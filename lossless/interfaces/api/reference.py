@@ -13,8 +13,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.rules.documentation import Rule, rule_of
-from lossless.checks.rules.registry import RULES, code_of
+from lossless.checks.rules.documentation import Rule, add_plugins as add_plugins, rule_of
+from lossless.checks.rules.registry import code_of, known_rules
 from lossless.checks.rules.selectors import SEE_ALL, codes_of, families, unknown
 from lossless.formats.inputs.collect import Candidate, Inputs, read
 from lossless.formats.inputs.patches import is_ours, read_text
@@ -343,7 +343,7 @@ def _below(load: Schema, key: str | int) -> Iterator[Schema]:
 
 def rules() -> tuple[Rule, ...]:
     """Return all rules, by code."""
-    return tuple(map(rule_of, RULES))
+    return tuple(map(rule_of, known_rules()))
 
 
 def rule(word: str) -> Rule:
@@ -359,7 +359,7 @@ def rule(word: str) -> Rule:
     near = nearest(word, codes)
     if near is None:
         raise LosslessError(f"no rule {word!r}; {SEE_ALL}")
-    meant = f"{codes[near]} ({RULES[codes[near]].name})"
+    meant = f"{codes[near]} ({known_rules()[codes[near]].name})"
     raise LosslessError(f"no rule {word!r}; did you mean {meant}? ({SEE_ALL})")
 
 
@@ -371,7 +371,7 @@ def find_rule(word: str) -> Rule | None:
 
 def rule_names() -> dict[str, str]:
     """Return the name of each rule by its code; no rule is loaded for it."""
-    return {code: row.name for code, row in RULES.items()}
+    return {code: row.name for code, row in known_rules().items()}
 
 
 def unknown_selector(word: str) -> str | None:

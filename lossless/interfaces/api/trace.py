@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
+    from lossless.checks.rules.registry import Codes
     from lossless.checks.trace.model import Trace
     from lossless.checks.trace.running import RunningTrace
     from lossless.formats.inputs.fabrics import Fabrics
@@ -70,7 +71,6 @@ def trace(
     """
     from lossless.analysis.buffers.dynamic_model import with_computed_buffers
     from lossless.checks.lint.files import check_inputs
-    from lossless.checks.lint.run import every_rule
     from lossless.checks.trace import running as follow
     from lossless.checks.trace.findings import UNSTATED
     from lossless.formats.inputs.collect import Inputs
@@ -88,8 +88,9 @@ def trace(
     documents, errors = documents_at(path, options)
     lookup = None if all(map(is_intent, documents)) else configurations_of(options)
     # Which rules a report is of has no say in what happens to a packet.
+    chosen = _own_rules()
     report, declared = check_inputs(
-        Inputs(tuple(documents)), settings_of(options, lookup)._replace(chosen=every_rule)
+        Inputs(tuple(documents)), settings_of(options, lookup)._replace(chosen=lambda _file: chosen)
     )
     fabrics, unread = _resolved(documents, declared) or fabrics_of(
         documents, options.profile_dirs, options.rdma_dscps, lookup
@@ -142,8 +143,15 @@ def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Option
 
     intended = intended_by(fabrics)
     devices = captured.devices(intended, options)
-    findings = verified(devices, intended).findings
+    findings = verified(devices, intended, _own_rules()).findings
     return RunningTrace({device.name: device for device in devices}, findings)
+
+
+def _own_rules() -> Codes | None:
+    """Return the codes of all rules but those of plugins, which are not about a packet; None for all rules."""
+    from lossless.checks.rules.registry import RULES, added
+
+    return frozenset(RULES) if added.get() else None
 
 
 def _resolved(documents: Sequence[Document], declared: Declarations) -> Fabrics | None:

@@ -104,8 +104,11 @@ class Commands(click.Group):
         members = vars(import_module(f"lossless.interfaces.cli.{module_of(cmd_name)}")).values()
         command = next(x for x in members if isinstance(x, click.Command) and x.name == cmd_name)
         command.context_class = _Context
-        if _ROOT not in command.params and any(isinstance(each.type, click.Path) for each in command.params):
-            command.params.append(_ROOT)
+        if _PLUGIN not in command.params:
+            if any(isinstance(each.type, click.Path) for each in command.params):
+                command.params += (_ROOT, _PLUGIN)
+            elif cmd_name in _NAMING_RULES:
+                command.params.append(_PLUGIN)
         return command
 
     def resolve_command(
@@ -176,6 +179,33 @@ _ROOT = click.Option(
     help="File or folder outside of the repository that inputs may name, and links lead to; may be repeated.",
 )
 """An option that every command with a path among its parameters gets."""
+
+
+PLUGINS = "lossless.plugins"
+"""The key of the plugins' names in the ``meta`` of a click context."""
+
+
+def _add_plugins(context: click.Context, _option: click.Parameter, names: Sequence[str]) -> None:
+    """Add the rules of the plugins that ``--plugin`` or the environment names, before options that name rules."""
+    if names:
+        from lossless.interfaces.api.reference import add_plugins
+
+        add_plugins(names)
+        context.meta[PLUGINS] = names
+
+
+_PLUGIN = click.Option(
+    ["--plugin"],
+    metavar="PACKAGE",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    envvar="LOSSLESS_PLUGINS",
+    callback=_add_plugins,
+    help="Installed package with further rules, whose code is run; may be repeated (default: LOSSLESS_PLUGINS).",
+)
+"""An option that every command with a path among its parameters gets, and those of :data:`_NAMING_RULES`."""
+_NAMING_RULES = ("rule", "rules", "schema")
 
 
 class _Context(click.Context):

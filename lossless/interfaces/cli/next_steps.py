@@ -6,7 +6,10 @@ import os
 from shlex import quote
 from typing import TYPE_CHECKING
 
+import click
+
 from lossless.ground.basics.findings import SEVERITIES
+from lossless.interfaces.cli.app import PLUGINS
 from lossless.interfaces.cli.terminal import next_step
 
 if TYPE_CHECKING:
@@ -18,9 +21,15 @@ _INTENTS = (".yaml", ".yml")
 
 
 def then(command: str, *words: str, quiet: bool = False, because: str = "") -> None:
-    """Print the next command, its words quoted for a shell, with its purpose as a comment; nothing with ``quiet``."""
+    """Print the next command, its words quoted for a shell, with its purpose as a comment; nothing with ``quiet``.
+
+    It has the plugins of this command too.
+    """
     what = f"  # {because}" if because else ""
-    next_step(" ".join(["lossless", command, *map(quote, words)]) + what, quiet=quiet)
+    context = click.get_current_context(silent=True)
+    plugins = context.meta.get(PLUGINS, ()) if context else ()
+    every = [*words, *(word for name in plugins for word in ("--plugin", name))]
+    next_step(" ".join(["lossless", command, *map(quote, every)]) + what, quiet=quiet)
 
 
 def is_intent(path: str) -> bool:

@@ -121,6 +121,7 @@ def test_the_public_names_are_these() -> None:
         "topology",
         "trace",
         "tune",
+        "using_plugins",
         "verify",
         "workload",
         "write_acceptance",

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.host_counters.traffic_tests import PASS_MARKS
-from lossless.checks.rules.registry import RULES
+from lossless.checks.rules.registry import known_rules
 from lossless.checks.rules.selectors import EVERY, RuleChoice, codes_of, families, unknown
 from lossless.ground.basics.errors import InputError, OutsideError, Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin
@@ -384,8 +384,8 @@ def _boolean(value: object) -> Faults:
 
 
 def _selector_schema() -> dict[str, Any]:
-
-    words = [*RULES, *(row.name for row in RULES.values()), *families(), EVERY]
+    rules = known_rules()
+    words = [*rules, *(row.name for row in rules.values()), *families(), EVERY]
     prefix = f"^({'|'.join(families())})[0-9]*$"
     item = {"anyOf": [{"enum": words}, {"type": "string", "pattern": prefix}]}
     return {"type": "array", "items": item, "minItems": 1}

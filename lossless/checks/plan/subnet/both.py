@@ -36,7 +36,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
     wanted_key,
 )
-from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.registry import RULES, rules_for
 from lossless.formats.device_files.infiniband import subnet_files
 from lossless.formats.inputs.collect import located
 from lossless.formats.inputs.fabrics import documents_at
@@ -79,7 +79,7 @@ def _with_sharp(old: Subnet, new: Subnet) -> Subnet:
 
 
 def _errors(subnet: Subnet) -> frozenset[str]:
-    findings = run(subnet, rules_for("subnet"), "intent").findings
+    findings = run(subnet, rules_for("subnet", chosen=frozenset(RULES)), "intent").findings
     return frozenset(finding.code for finding in findings if finding.severity == "error")
 
 

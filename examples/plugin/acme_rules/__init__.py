@@ -1,0 +1,1 @@
+"""Rules of ACME's fabrics, which ``lossless lint --plugin acme_rules`` runs beside its own."""
