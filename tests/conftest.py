@@ -45,6 +45,8 @@ gc.set_threshold(100_000)
 
 # Reports are as wide as COLUMNS says, and workers of pytest-xdist are told 80.
 os.environ.pop("COLUMNS", None)
+# Rules of whoever runs the tests would be found in all reports.
+os.environ.pop("LOSSLESS_PLUGINS", None)
 
 # A shell that starts a run in its background ignores Ctrl-C for it, and every program that a test starts would, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

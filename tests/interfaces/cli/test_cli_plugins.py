@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -96,6 +97,25 @@ def test_the_examples_of_the_example_are_true() -> None:
         found = check(bad).findings
         assert {(each.code, each.origin.path) for each in found} == {("ACME001", bad.marked_path())}
         assert check(good).findings == ()
+
+
+@pytest.mark.tools("installing")
+def test_the_example_is_a_package_that_pip_installs(tmp_path: Path) -> None:
+    """Without an index: the backend is that of this environment."""
+    shutil.copytree(EXAMPLE, tmp_path / "plugin", ignore=shutil.ignore_patterns("__pycache__"))
+    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-index"]
+    target = tmp_path / "site"
+    subprocess.run(
+        [*command, "--target", str(target), str(tmp_path / "plugin")], check=True, capture_output=True
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "lossless", "rule", "ACME001", "--plugin", "acme_rules"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(target)])},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("# ACME001 lossless-priority-not-agreed")
 
 
 @pytest.mark.usefixtures("acme")
