@@ -156,6 +156,16 @@ def test_machine_code_beside_the_package_is_loaded_where_the_user_has_none() -> 
     assert unused_folders() == ()
 
 
+@pytest.mark.usefixtures("beside")
+def test_machine_code_of_the_owner_of_the_package_is_loaded_by_its_users(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in an image that root made, and somebody else runs."""
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    assert cache_folder() is None
+    assert is_loaded()
+
+
 @OF_PACKAGE
 @pytest.mark.parametrize("mode", [0o775, 0o757], ids=oct)
 def test_machine_code_that_its_group_or_others_may_write_is_not_loaded(
