@@ -24,7 +24,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import joined
 from lossless.model.fabric.hosts import RDMA_HEADERS_BYTES, RDMA_MTUS
 from lossless.model.fabric.infiniband.subnet import job_level
-from lossless.model.fabric.model import Link
+from lossless.model.fabric.model import Link, known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -451,9 +451,12 @@ def _require_pairs(name: str, rounds: TrafficRounds) -> None:
 
 def _spread(fabric: Fabric) -> Spread:
     """Return the unit for which switches choose among equal paths; of several, the one that covers fewest links."""
-    if fabric.packet_order is None or "ecmp" in fabric.packet_order.all_choices():
+    order = fabric.packet_order
+    if order is None:
         return "flow"
-    return "packet"
+    tiers = (known_tier(switch.tier) for switch in fabric.switches)
+    choices = {order.at_role(tier.word if tier else "switch") for tier in tiers}
+    return "flow" if "ecmp" in choices else "packet"
 
 
 def _rdma_mtu(fabric: Fabric) -> int:

@@ -88,6 +88,17 @@ def test_rdma_packets_fit_the_smallest_mtu_of_a_host(tmp_path: Path) -> None:
     assert {pair.expected_gbps for pair in plan.pairs} == {370.3}
 
 
+@pytest.mark.parametrize(
+    ("stated", "spread"),
+    [("adaptive", "packet"), ("{leaf: adaptive}", "flow"), ("{leaf: adaptive, spine: adaptive}", "packet")],
+)
+def test_tiers_without_a_load_balancing_of_their_own_have_ecmp(
+    stated: str, spread: str, tmp_path: Path
+) -> None:
+    text = LAB.replace("topology:", f"topology:\n  routing: {{load_balancing: {stated}}}")
+    assert lab(tmp_path, text)[1].spread == spread
+
+
 def test_ports_are_found_by_the_names_of_the_intent(tmp_path: Path) -> None:
     text = LAB.replace("networks:", "hosts: {rdma_devices: [mlx5_4]}\nnetworks:")
     _, plan = lab(tmp_path, text)
