@@ -174,7 +174,7 @@ class _ConnectedCables:
         yield from groups.values()
 
     def _join_at(self, wanted: list[int], there: list[int]) -> None:
-        """Connect found cables at undeclared ports with declared ones without a port at that device.
+        """Match found cables at undeclared ports of a device with declared cables that name no port there.
 
         Swapped pairs come first, then the rest in their order.
         """

@@ -255,7 +255,7 @@ class BaselineAccount:
         """Return the part of a finding that is not recorded: the whole finding, its new places, or None.
 
         An entry hides as many places as it lists, not one more. A finding is reported at the first of its
-        places, so that one more may move it: places by name are found at any object of the file.
+        places, and a new place may become the first: places with names are looked up at every object of the file.
         """
         own = key_of(finding, self.baseline.folder)
         new = self._not_in(own, finding, elements_of(finding))

@@ -100,9 +100,10 @@ class _Sides(NamedTuple):
 def kind_of_switches(
     group: Sequence[SwitchPair], number: int, running: InService, target: Fabric, problems: list[Problem]
 ) -> PlannedKind | None:
-    """Return a kind of SONiC switches that are the same before and after; None, and problems, if a side has no rows.
+    """Return a kind of SONiC switches with equal rows before, and equal rows after; None if a side has no rows.
 
-    A side has no rows if its release or HWSKU is not known or not allowed, or if rendering onto the file is refused.
+    A side has no rows if its release or HWSKU is not known or not allowed, or if rendering onto the file is refused;
+    ``problems`` then get the reasons.
     """
     first = group[0]
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None

@@ -32,7 +32,7 @@ def is_skipped(folder: str) -> bool:
 
 
 def seems_ours(file: str) -> bool:
-    """Return whether a file was meant to be an intent or a configuration, even if it cannot be parsed.
+    """Return whether a file, even one that cannot be parsed, is meant to be an intent or, in JSON, a CONFIG_DB.
 
     A file without read permission counts as one, since no other message would mention it.
     """

@@ -201,7 +201,7 @@ _TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
 
 
 def is_ours(file: str, text: str) -> bool:
-    """Return whether a text is meant to be an intent or a configuration, even if it cannot be parsed."""
+    """Return whether a text, even one that cannot be parsed, is meant to be an intent or, in JSON, a CONFIG_DB."""
     if not file.lower().endswith(".json"):
         return _INTENT.search(text) is not None
     return any(match[1] in READ_TABLES for match in _TABLE.finditer(text))

@@ -49,7 +49,8 @@ def is_managers(file: str) -> bool:
 def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
     """Return the documents of a subnet manager in a text; empty if the text is none of its files.
 
-    With ``near`` those of an opensm.conf include the files beside it that it names.
+    With ``near`` those of an opensm.conf include the files beside it that its options, or their defaults, name, and
+    ``sharp_am.cfg``.
 
     Raises:
         InputError: such a file is a link that may not be followed, or cannot be read.

@@ -94,7 +94,7 @@ def configured_baseline(options: Options) -> str | None:
     """Return the baseline that the given configuration, else that of the current folder, names; None without one.
 
     Raises:
-        InputError: the configuration has mistakes, and no baseline: it may be named by one of them.
+        InputError: the configuration names no baseline, and has mistakes, one of which may be its name.
     """
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup, shown_path
 

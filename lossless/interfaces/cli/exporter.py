@@ -178,7 +178,7 @@ class MetricsServer(ThreadingHTTPServer):
             raise LosslessError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
 
     def exposition(self) -> bytes:
-        """Return an exposition that begins after this is called."""
+        """Return an exposition whose collection starts after this call; calls at the same time share one."""
         begun = self._begun
         with self._one:
             if self._last[0] <= begun:

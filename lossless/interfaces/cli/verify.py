@@ -51,10 +51,11 @@ def command(
     """Check captures of running switches and hosts.
 
     Is the configuration applied, and what do the counters mean? PATH is a capture or a folder of them: dumps of
-    a switch's databases, outputs of show and of its scripts, answers over gNMI, counters of NICs, logs of jobs,
-    InfiniBand diagnostics; they are recognized by content, not by name. Files that name no device belong to the one
-    that their folder is named after. An intent among them declares the target state. Exit codes: 0 no finding of
-    --fail-on or worse, 1 such findings, 2 a named file could not be read or a report not written.
+    a switch's databases, outputs of show and of its scripts, answers over gNMI, counters of NICs, logs of
+    jobs, InfiniBand diagnostics; they are recognized by content, not by name. Files that name no device
+    belong to the only one that others in their folder name, else to the one that the folder is named after.
+    An intent among them declares the target state. Exit codes: 0 no finding of --fail-on or worse, 1 such
+    findings, 2 a named file could not be read or a report not written.
     """
     from lossless import api
 

@@ -224,7 +224,7 @@ class PacketOrder(NamedTuple):
         return dict(self.by_tier).get(role, self.choice)
 
     def all_choices(self) -> dict[LoadBalancing, tuple[str, Origin]]:
-        """Return the first role (empty for all roles) and the place of each load balancing that an intent declares."""
+        """Return each load balancing of an intent with the first role that declares it (empty: all) and its place."""
         if not self.by_tier:
             return {self.choice: ("", self.choice_origin)}
         return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}

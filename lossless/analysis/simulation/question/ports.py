@@ -210,7 +210,7 @@ def _with_share(
 
 
 def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
-    """Return the headroom that a port needs by closed form, None if it is unknown."""
+    """Return the best known headroom of a port: its floor where no row or formula is known, None where nothing is."""
     ports = _alone(switch, port)
     link = link_need(ports) if ports is not None and port.speed_bps is not None else None
     return None if link is None or isinstance(link, MissingInput) else link.need

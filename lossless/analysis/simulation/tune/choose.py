@@ -137,7 +137,10 @@ class Rejected(NamedTuple):
 
 
 class Reason(NamedTuple):
-    """The reason why a parameter is changed, or not, at one kind of port; None: no value, as without ECN."""
+    """The reason why a parameter is changed or kept at one kind of port.
+
+    ``now`` and ``chosen`` are None where the parameter has no value, as without ECN.
+    """
 
     kind: PortKind
     parameter: str

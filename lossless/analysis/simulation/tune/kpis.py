@@ -123,7 +123,7 @@ def _no_worse(one: Kpis, other: Kpis) -> bool:
 
 
 def kpis(cases: Sequence[Case], tried: Tried) -> Kpis:
-    """Return the key figures of a setting on the workloads that were tried: maybe not all if it is unsafe."""
+    """Return the key figures of a setting on the workloads that it ran on; an unsafe one may not have run on all."""
     shown = [workload_kpis(case, trials) for case, trials in zip(cases, tried, strict=False)]
     timed = [(case, each) for case, each in zip(cases, shown, strict=False) if not case.dead_nic]
     return Kpis(

@@ -96,9 +96,9 @@ def _leads_to_all(dscp_map: IndexMap, sets: Sequence[PortSet]) -> bool:
 
 
 def _reported(device: Device, dscp: int) -> bool:
-    """Return whether CLS001 reports the missing entry of a DSCP: one of RDMA, else one lossless on most ports.
+    """Return whether CLS001 reports a DSCP without an entry: an RDMA DSCP if these are named or declared.
 
-    The default DSCP of CNPs is not among the latter.
+    Otherwise it is one that is lossless on most ports, other than the default DSCP of CNPs.
     """
     classes = device.switch.classes
     if classes.knowledge != "inferred":

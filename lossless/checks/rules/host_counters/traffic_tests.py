@@ -254,7 +254,7 @@ class TrafficTest:
 
     @property
     def by_sockets(self) -> bool:
-        """Whether the log shows that sockets carried it, not RDMA."""
+        """Whether the log shows that the test ran over sockets, not RDMA."""
         return bool(self.every("test_sockets"))
 
     def adapters(self, host: str) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ Subject: device
 ## What it does
 Checks the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC
 priority to queue. A port that binds none where at least half of the ports do is a warning, and so is a port without a
-map of TC to queue, even where the others have none. Where most ports bind none of the two other maps, the chip's
-default is *not checked*. A DSCP map that is missing is CLS004's, a map that is named and does not exist CFG002's.
+map of TC to queue, even where the others have none; in a file without PORT rows that is *not checked*. Where most ports
+bind none of the two other maps, the chip's default is *not checked*. A DSCP map that is missing is CLS004's, a map that
+is named and does not exist CFG002's.
 
 ## Why it breaks a lossless fabric
 Without a map the chip's own default holds, which differs from chip to chip: all traffic classes in one priority group,

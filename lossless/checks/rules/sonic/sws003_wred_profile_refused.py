@@ -90,7 +90,7 @@ def check(device: Device) -> Results:
 
 
 def _unknown(device: Device, row: ConfigRow, fields: list[str]) -> Violation:
-    """Return the violation of all fields that orchagent does not have: they share one release, or one author."""
+    """Return one violation of all fields of a WRED profile that orchagent does not have: they likely have one cause."""
     from lossless.checks.rules.sonic.lossless_rows import severity_of
 
     origins = [device.tables.origin("WRED_PROFILE", row, field) for field in fields]

@@ -6,7 +6,7 @@ Subject: device
 ## What it does
 Looks for ports with PFC on a deployed device whose `CABLE_LENGTH` is not a whole number followed by `m`. Where the port
 has no lossless group because of it, BUF004 reports it; this rule reports ports whose groups are written by hand, and
-the dynamic model, where a length without a number is an error.
+the dynamic model, where a length that is no number without its last character is an error.
 
 ## Why it breaks a lossless fabric
 The traditional model looks headroom up by the exact text, and finds no row for `2.5m` or `5`. As long as the group
@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per text of a cable length that is no whole number of meters, with its ports.
 
-    In the dynamic buffer model only one without a number; in the traditional model for groups written by hand.
+    In the dynamic buffer model only a text that is no number without its last character, as SONiC's script reads it; in
+    the traditional model only where all lossless groups of the port are written by hand.
     """
     sets = [ports for ports in device.view.lossless_sets if ports.cable.configured_m is None]
     if sets:

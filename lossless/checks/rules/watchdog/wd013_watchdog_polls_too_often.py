@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per poll interval shorter than ``pfcwd start_default`` sets, for the switch that needs most."""
+    """Yield a violation per poll interval shorter than the longest that ``pfcwd start_default`` sets on a switch."""
     yield from tightest(_ranked(view))
 
 

@@ -36,7 +36,8 @@ without quotes or ``export``, the only syntax that their readers support:
   variable that a job has set itself wins (NVIDIA/nccl src/misc/param.cc @081eafa).
 * Containers do not see that file; ``docker run --env-file`` and systemd's ``EnvironmentFile=`` read ``jobs.env``.
 
-Machines on a fabric that a cloud provider operates get the environment of their jobs, and nothing else.
+Machines on a fabric that a cloud provider operates get the environment of their jobs, and nothing else. Where the
+provider ships a script of its own with it, that is one shell file, which jobs source.
 """
 
 from __future__ import annotations

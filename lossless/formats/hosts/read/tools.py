@@ -170,7 +170,7 @@ def _current(columns: str) -> int | None:
 
 
 def _port(scope: str, port: int) -> str:
-    """Return the PCI function of a NIC port: .0 is P1, .1 is P2; ``scope`` itself where it is no PCI address."""
+    """Return the PCI address of port P1 (function .0) or P2 (.1) of a NIC; ``scope`` itself if it is no PCI address."""
     match = _FUNCTION.match(scope)
     return f"{match[1]}{port - 1}" if match else scope
 

@@ -738,7 +738,7 @@ def lossless_ranges(text: str) -> tuple[str, ...]:
 
 
 def priority_of_group(part: str) -> int | None:
-    """Return the priority of one part of ``pfc_enable`` for which buffermgrd makes a group, None if it makes none."""
+    """Return the bit that buffermgrd sets for one part of ``pfc_enable``, None if it throws; only 0 to 7 are groups."""
     number = to_uint(part, 0, 255)
     return None if number is None else bit_of(number)
 

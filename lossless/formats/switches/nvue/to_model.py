@@ -78,7 +78,7 @@ def _target(rows: Node | None, index: int, word: str) -> int | None:
 
 
 def _lanes(node: Node) -> int:
-    """Return how many ports a port is split into (``link breakout 2x``), 0 where it stays whole."""
+    """Return how many ports a port is split into (``link breakout 2x``), 0 if it is whole or written otherwise."""
     split = re.fullmatch("([248])x", node.value("link", "breakout") or "")
     return int(split[1]) if split is not None else 0
 

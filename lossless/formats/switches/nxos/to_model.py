@@ -73,7 +73,7 @@ class Classification(NamedTuple):
 
 
 def nothing_known(origin: Origin) -> Classification:
-    """Return a classification of unknown marks, every target UNREADABLE."""
+    """Return a classification whose maps are unknown: every target of a DSCP or CoS is UNREADABLE."""
     unknown = (IndexMap("", (UNREADABLE,) * len(of), origin) for of in _FIELDS.values())
     return Classification("", *unknown)
 

@@ -104,7 +104,10 @@ class PortBench(NamedTuple):
         return line(named(name).name, self.identity | labels, values)
 
     def scenario(self, seconds: int, *lines: Line, fires: Mapping[str, str] | None = None) -> AlertCase:
-        """Return the test of an alert: series beside the intent's, and labels besides the port's (None: no alert)."""
+        """Return the test of an alert after ``seconds``, with the series ``lines`` besides those of the intent.
+
+        ``fires`` are labels of the alert besides those of the port, None if it does not fire.
+        """
         return AlertCase((*self.intent, *lines), seconds, None if fires is None else {**self.labels, **fires})
 
 
