@@ -285,7 +285,6 @@ OURS = {
     # Files of the installation, and of temporary folders that the module makes.
     "lossless.analysis.opensm.run",
     "lossless.analysis.simulation.engine.compiled",
-    "lossless.analysis.simulation.engine.run",
     "lossless.checks.rules.documentation",
     "lossless.formats.intent.load",
     "lossless.formats.sonic.capabilities.releases",

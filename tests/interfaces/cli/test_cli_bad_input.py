@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
+from lossless.ground.basics.errors import InputError
 from lossless.interfaces.cli.app import COMMANDS, group
 from lossless.interfaces.cli.options import WholeNumber
 from tests.interfaces.cli.conftest import Cli
@@ -268,8 +269,8 @@ def numeric(name: str) -> Iterable[tuple[click.Parameter, click.Context, str]]:
             for text in WRITTEN if not isinstance(option.type, click.Path | click.Choice) else ():
                 try:
                     value = option.process_value(context, [text] if option.multiple else text)
-                except click.BadParameter:
-                    continue
+                except (click.BadParameter, InputError):
+                    continue  # InputError: no number is the name of a plugin
                 if not isinstance(value, str | bool) and any(is_number(part) for part in parts_of(value)):
                     yield option, context, text
 

@@ -126,6 +126,7 @@ OTHER_TEXTS = {
     "servers",
     "listen",
     "switch",
+    "plugin",
 }
 OTHER_PARAMETERS = {("trace", "target"), ("profiles", "name"), ("schema", "command")}
 """Parameters with words that name no file, or none that is read."""
