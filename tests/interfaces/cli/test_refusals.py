@@ -388,6 +388,7 @@ ELSEWHERE = {
         "test_hosts_whose_links_go_down_are_drained_and_count_as_ports"
     ),
     "checks/plan/assemble.py:_require_safe_runs": "test_runs_between_steps_are_looked_at",
+    "checks/rules/base.py:guarded.checked": "test_a_rule_that_fails_is_told_and_the_others_stay",
     "formats/importing/cabling/intent_names.py:_CableMapper.told#2": (
         "test_files_that_contradict_each_other_give_2_and_are_located"
     ),
