@@ -76,6 +76,7 @@ def test_a_text_grows_by_its_parts(kind: str) -> None:
         assert sizes[0] < sizes[1] < 3 * 40_000 + 2 * len(reader.text), reader.text
 
 
+@pytest.mark.tools("growth")
 @pytest.mark.parametrize("name", READERS)
 def test_no_part_of_a_text_is_too_long_to_be_read_or_refused(name: str, tmp_path: Path) -> None:
     """Python raises where it reads a number of 4,300 digits and more."""

@@ -111,6 +111,7 @@ def test_polynomial_patterns_are_named(pattern: str, use: Use) -> None:
     assert not found.exponential
 
 
+@pytest.mark.tools("growth")
 @pytest.mark.parametrize(("pattern", "use"), [*POLYNOMIAL, *((each, Use.MATCH) for each in EXPONENTIAL)])
 def test_the_text_of_what_is_named_takes_a_matcher_more_than_linear_time(pattern: str, use: Use) -> None:
     found = growth(pattern, 0, use)
@@ -123,6 +124,7 @@ def test_linear_patterns_are_not_named(pattern: str, use: Use) -> None:
     assert growth(pattern, 0, use) is None
 
 
+@pytest.mark.tools("growth")
 @given(PATTERNS, st.sampled_from(Use), st.sampled_from(("", "a", "b")), st.sampled_from(("", "a", "b", "c")))
 @settings(max_examples=800 if ALL_CASES else 100)
 def test_what_is_not_named_takes_linear_time(pattern: str, use: Use, before: str, after: str) -> None:

@@ -72,6 +72,7 @@ def test_every_pattern_matches_in_linear_time() -> None:
     assert BOUNDED.keys() - named.keys() == set(), "bounds of patterns that are linear, or are no more"
 
 
+@pytest.mark.tools("growth")
 def test_patterns_are_collected_from_imports_functions_and_calls() -> None:
     places = {(pattern.module.removeprefix("lossless."), pattern.name) for pattern in patterns()}
     texts = {pattern.text for pattern in patterns()}

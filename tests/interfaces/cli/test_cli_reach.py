@@ -263,6 +263,7 @@ LINKS: dict[str, Callable[[Path, Path], None]] = {
 }
 
 
+@pytest.mark.tools("hostile")
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
 @pytest.mark.parametrize("met", MEETINGS.values(), ids=MEETINGS)
 def test_a_link_that_is_met_leads_no_command_outside(
@@ -482,6 +483,7 @@ def _outside(checkout: Path, writer: Writer) -> Path:
 UNFIXED = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
 
 
+@pytest.mark.tools("hostile")
 @pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS)
 def test_no_command_writes_through_a_link_that_leads_outside(
@@ -497,6 +499,7 @@ def test_no_command_writes_through_a_link_that_leads_outside(
     assert tree(inputs.parent) == before
 
 
+@pytest.mark.tools("hostile")
 @pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
 @pytest.mark.parametrize("target", ["../outside/new", "new", "/nowhere/new"])
 def test_no_command_writes_through_a_link_to_nothing(

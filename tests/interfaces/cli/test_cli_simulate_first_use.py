@@ -149,6 +149,7 @@ def test_the_first_use_says_that_it_compiles_and_the_second_need_not(tmp_path: P
     assert machine_code(ROOT / "lossless") == ours
 
 
+@pytest.mark.tools("runs")
 def test_after_prepare_the_first_simulation_compiles_nothing(tmp_path: Path, compiling: str) -> None:
     """And one whose machine code is damaged says that it compiles, and answers the same."""
     (tmp_path / "config_db.json").write_text(LEAF)

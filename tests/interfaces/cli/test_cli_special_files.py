@@ -368,6 +368,7 @@ def test_what_an_input_names_is_a_regular_file(cli: Cli, what: str, kind: str) -
     assert not answer or outcome.code == 2
 
 
+@pytest.mark.tools("hostile")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "command",

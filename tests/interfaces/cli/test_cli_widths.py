@@ -169,6 +169,7 @@ def _answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(api, name, partial(answer, name, getattr(api, name)))
 
 
+@pytest.mark.tools("records")
 @pytest.mark.usefixtures("_answered_once")
 @pytest.mark.parametrize("columns", [80, 100])
 @pytest.mark.parametrize("intent", INTENTS, ids=lambda path: Path(path).stem)

@@ -43,6 +43,7 @@ def test_there_is_no_golden_without_a_kind() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {*KINDS}
 
 
+@pytest.mark.tools("scripts")
 @pytest.mark.parametrize("kind", KINDS)
 def test_shellcheck_and_bash_have_nothing_to_say(kind: str) -> None:
     said = _run(_shellcheck(), "--norc", "-", text=script(KINDS[kind]))
