@@ -92,15 +92,6 @@ def test_an_incast_of_lossy_roce_is_unsafe_and_one_of_ultra_ethernet_is_not(desi
     assert "congestion control is not that of Ultra Ethernet" in " ".join(ultra.out.split())
 
 
-def test_an_infiniband_subnet_is_not_simulated_and_says_why(designs: Path, cli: Cli) -> None:
-    infiniband = cli("simulate", str(designs / "azure-nd-h100-infiniband.yaml"))
-    assert infiniband.code == 2
-    assert infiniband.out.startswith("verdict: not checked\nload: carried, by calculation\n")
-    assert (
-        "\npacket-level model: not run\n  an InfiniBand subnet has credits instead of PFC" in infiniband.out
-    )
-
-
 def changed(path: Path, *changes: tuple[str, str]) -> str:
     text = path.read_text()
     for old, new in changes:

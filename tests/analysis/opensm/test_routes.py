@@ -16,6 +16,7 @@ from lossless.analysis.routing.infiniband.engines import detected_roots, dor, mi
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.registry import load
 from lossless.ground.basics.records import Unknown
+from tests.all_cases import some
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 from tests.torus_file import NAME, torus_lines
 
@@ -164,8 +165,11 @@ GROUPS = [(groups, width) for groups in range(2, 7) for width in range(2, 7)]
 @pytest.mark.parametrize(
     "shape",
     [
-        *(pytest.param(partial(torus, sides, 1), id=f"torus {sides}") for sides in SIDES),
-        *(pytest.param(partial(dragonfly, *of, 1), id=f"dragonfly {of}") for of in GROUPS),
+        *(pytest.param(partial(torus, sides, 1), id=f"torus {sides}") for sides in some(SIDES, 2, "torus")),
+        *(
+            pytest.param(partial(dragonfly, *of, 1), id=f"dragonfly {of}")
+            for of in some(GROUPS, 2, "dragonfly")
+        ),
     ],
 )
 def test_rules_claim_a_credit_loop_where_opensm_has_one_and_nowhere_else(
