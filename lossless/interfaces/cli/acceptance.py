@@ -12,7 +12,7 @@ from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import (
     InputPath,
     api_options,
-    folder_and_pages,
+    folder_and_pages_option,
     how_much,
     profiles,
     written_as,
@@ -34,14 +34,8 @@ _VERSION = 1
 
 @click.command("acceptance", short_help=COMMANDS["acceptance"])
 @click.argument("intent", metavar="INTENT", type=InputPath())
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    metavar="DIR",
-    multiple=True,
-    callback=lambda _context, _option, values: folder_and_pages(values),
-    help="Folder to write the scripts below; html=FILE: also write the test or its outcomes as a page for people.",
+@folder_and_pages_option(
+    "Folder to write the scripts below; html=FILE: also write the test or its outcomes as a page for people."
 )
 @click.option(
     "--results",

@@ -16,7 +16,7 @@ from lossless.interfaces.cli.options import (
     InputPath,
     Number,
     api_options,
-    folder_and_pages,
+    folder_and_pages_option,
     how_much,
     profiles,
     rdma_dscp,
@@ -37,14 +37,8 @@ if TYPE_CHECKING:
 @click.command("plan", short_help=COMMANDS["plan"])
 @click.argument("current", metavar="CURRENT...", nargs=-1, required=True, type=InputPath())
 @click.argument("target", metavar="TARGET", type=InputPath())
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    metavar="DIR",
-    multiple=True,
-    callback=lambda _context, _option, values: folder_and_pages(values),
-    help="Folder to write the plan and its steps below; html=FILE: also write the plan as a page for people.",
+@folder_and_pages_option(
+    "Folder to write the plan and its steps below; html=FILE: also write the plan as a page for people."
 )
 @click.option(
     "--max-ports-down",

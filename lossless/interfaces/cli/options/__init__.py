@@ -196,18 +196,28 @@ def outputs_option(forms: Sequence[str], help_text: str) -> Callable[[Command], 
 _PAGE = "html="
 
 
-def folder_and_pages(values: Sequence[str]) -> tuple[str | None, Outputs]:
-    """Return the folder of ``--output``, None without one, and the formats and paths of pages, which can be written.
+def folder_and_pages_option(help_text: str) -> Callable[[Command], Command]:
+    """Return the option ``--output`` for a folder and pages ``html=FILE``, given to a command as ``outputs``.
 
-    Raises:
-        BadParameter: two folders, a page without a path, or the same path twice.
-        RenderError: a page that cannot be written.
+    That is the folder, None without one, and the formats and paths of the pages. It is refused before long work is
+    done: two folders, a page without a path, the same path twice (BadParameter), or a page that cannot be written
+    (RenderError).
     """
-    folders = [value for value in values if not value.startswith(_PAGE)]
-    if len(folders) > 1:
-        raise click.BadParameter(f"two folders, {folders[0]} and {folders[1]}; files are written below one")
-    pages = writable([output_pair(value, ("html",)) for value in values if value.startswith(_PAGE)])
-    return next(iter(folders), None), pages
+
+    def checked(
+        _context: click.Context, _option: click.Parameter, values: Sequence[str]
+    ) -> tuple[str | None, Outputs]:
+        folders = [value for value in values if not value.startswith(_PAGE)]
+        if len(folders) > 1:
+            raise click.BadParameter(
+                f"two folders, {folders[0]} and {folders[1]}; files are written below one"
+            )
+        pages = writable([output_pair(value, ("html",)) for value in values if value.startswith(_PAGE)])
+        return next(iter(folders), None), pages
+
+    return click.option(
+        "-o", "--output", "outputs", metavar="DIR", multiple=True, callback=checked, help=help_text
+    )
 
 
 def writable(pairs: Sequence[tuple[str, str]]) -> Outputs:
