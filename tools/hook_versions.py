@@ -27,7 +27,7 @@ _LIST = re.compile(r"(?<=  additional_dependencies: &locked\n)(?:  - .*\n)*")
 
 
 def versions(lock: str) -> list[str]:
-    """Return the pins of a lock, with their markers, of what the project needs when it runs.
+    """Return the pins, with their markers, of the packages in a lock that the project needs when it runs.
 
     A lock names below each package those that require it.
     """

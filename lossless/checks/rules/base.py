@@ -132,7 +132,7 @@ def guarded(code: str, check: Callable[[Any], Results], module: ModuleType) -> C
 
 
 def _require_result(item: object) -> None:
-    """Refuse what the function of a rule must not yield.
+    """Refuse a result that the function of a rule must not yield.
 
     Raises:
         TypeError: neither a violation with a place and a message nor a missing input.

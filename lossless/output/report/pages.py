@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.answer import SimulationResult
     from lossless.analysis.topology.summary import Picture
-    from lossless.checks.lint.run import Change, Report
+    from lossless.checks.lint.run import Change, CheckedReport
     from lossless.checks.plan.acceptance import AcceptancePlan, AcceptanceResults, LineOutcome
     from lossless.checks.plan.plan import Plan, PlanStep
     from lossless.checks.rules.storms.culprit import Culprit
@@ -91,7 +91,7 @@ def _subject(drawn: DrawnFabrics) -> str:
 
 
 def report_html(
-    report: Report, failing: Sequence[Severity], inputs: tuple[InputFile, ...], draw: Draw
+    report: CheckedReport, failing: Sequence[Severity], inputs: tuple[InputFile, ...], draw: Draw
 ) -> str:
     """Return a report of lint or verify as a page; ``failing`` are the severities that make the run fail.
 
@@ -143,7 +143,7 @@ def report_html(
     )
 
 
-def _verdict_of(report: Report, failing: Sequence[Severity]) -> tuple[str, Tone]:
+def _verdict_of(report: CheckedReport, failing: Sequence[Severity]) -> tuple[str, Tone]:
     """Return the result of a report in one line, and its tone."""
     from lossless.output.report.lint.summary import causes_by_severity, counted
 
@@ -171,7 +171,7 @@ def _name(culprit: Culprit) -> str:
     return f"{culprit.device} {culprit.port}".rstrip()
 
 
-def _answer(report: Report) -> Iterator[str]:
+def _answer(report: CheckedReport) -> Iterator[str]:
     """Yield sentences on the first culprit, unless the input has problems, and how many more there are."""
     found = report.culprits or ()
     if not found or report.errors:
@@ -186,7 +186,7 @@ def _answer(report: Report) -> Iterator[str]:
         yield f"{len(found) - 1} more {'answer is' if len(found) == 2 else 'answers are'} below."
 
 
-def _marks(report: Report) -> dict[str, str]:
+def _marks(report: CheckedReport) -> dict[str, str]:
     """Return the marks of the devices that findings and culprits name; words that name no device do no harm."""
     marks: dict[str, str] = {}
     for severity in ("warning", "error"):
@@ -206,13 +206,13 @@ def _of_file(finding: Finding) -> Iterator[str]:
         yield from (folder.rpartition("/")[2], name.partition(".")[0])
 
 
-def _since(report: Report, change: Change) -> str:
+def _since(report: CheckedReport, change: Change) -> str:
     from lossless.output.report.lint.text import counts_text
 
     return f"Compared with an earlier revision: {counts_text(change, len(report.findings))}."
 
 
-def _unread(report: Report) -> Iterator[PageSection]:
+def _unread(report: CheckedReport) -> Iterator[PageSection]:
     from lossless.output.report.lint.text import sort_problems
 
     if report.errors:
@@ -222,7 +222,7 @@ def _unread(report: Report) -> Iterator[PageSection]:
         )
 
 
-def _culprits(report: Report) -> Iterator[PageSection]:
+def _culprits(report: CheckedReport) -> Iterator[PageSection]:
     """Yield the section of the culprits: each with the evidence, what contradicts it, and what would make it surer."""
     from lossless.output.report.lint.text import locate
 
@@ -247,7 +247,7 @@ def _culprits(report: Report) -> Iterator[PageSection]:
     yield PageSection("Who did it", (), (Entries(entries, more),))
 
 
-def _tests(report: Report) -> Iterator[PageSection]:
+def _tests(report: CheckedReport) -> Iterator[PageSection]:
     rows = [(test.text, test.note or "-") for test in report.tests]
     if rows:
         table = table_of(
@@ -256,7 +256,7 @@ def _tests(report: Report) -> Iterator[PageSection]:
         yield PageSection("Traffic tests", (), (table,))
 
 
-def _findings(report: Report) -> Iterator[PageSection]:
+def _findings(report: CheckedReport) -> Iterator[PageSection]:
     from lossless.output.report.lint.summary import STATISTICS_HEADS, statistics_rows
     from lossless.output.report.lint.text import locate
 
@@ -311,7 +311,7 @@ def _place(origin: Origin, locations: Locations) -> str:
     return f"{shown_file(origin.file)}:{span.line}:{span.column}" if span else shown_file(origin.file)
 
 
-def _changed(report: Report) -> Iterator[PageSection]:
+def _changed(report: CheckedReport) -> Iterator[PageSection]:
     """Yield what a change removes and leaves, and the updater's answer to a patch."""
     from lossless.output.report.lint.json_format import patch_text
     from lossless.output.report.lint.text import MARGINS, headline, left_by_rule, margin_row, unread_note
@@ -333,7 +333,7 @@ def _changed(report: Report) -> Iterator[PageSection]:
         yield PageSection("The updater's answer to the patch", (), blocks)
 
 
-def _not_checked(report: Report) -> Iterator[PageSection]:
+def _not_checked(report: CheckedReport) -> Iterator[PageSection]:
     from lossless.output.report.lint.summary import skipped_text
 
     rows = [(each.code or "-", each.reason, f"{each.times:,}") for each in sorted(report.not_checked)]
@@ -633,7 +633,7 @@ def acceptance_html(
 
 
 def _verdict_of_test(plan: AcceptancePlan, outcome: Outcome | None) -> tuple[str, Tone]:
-    """Return in one line what an acceptance test is, or its result, and the tone."""
+    """Return the size of an acceptance test, or its result, in one line, and the tone."""
     from lossless.output.report.lint.summary import counted
     from lossless.output.report.plan_markdown import outcome_counts
 

@@ -556,7 +556,7 @@ def outcome_counts(results: AcceptanceResults) -> str:
 
 
 def acceptance_results_text(results: AcceptanceResults, style: TextStyle = PLAIN) -> str:
-    """Return the outcomes of an acceptance test as text: how many lines have each, those that fail, what is left."""
+    """Return the outcomes of an acceptance test as text: the number of lines of each, failed lines, and other lines."""
     head = f"{results.name}: {outcome_counts(results)}"
     bad = [line for outcome in ("fail", "not checked") for line in results.lines if line.outcome == outcome]
     lines = [

@@ -70,7 +70,7 @@ def entry(function: _F) -> _F:
 
 
 class MachineCode(NullCache):
-    """The machine code of a function on disk; numba asks it before it compiles, and gives it what it compiled."""
+    """The machine code of a function on disk: numba loads it instead of compiling, and saves new machine code there."""
 
     def __init__(self, function: Callable[..., Any], folders: tuple[Path, ...], into: Path | None) -> None:
         """Look for machine code in ``folders``, the first has precedence, and write it ``into`` one, or nowhere."""
@@ -85,7 +85,7 @@ class MachineCode(NullCache):
         return str(self.into or "")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the kept machine code for a signature, None where there is none, it is damaged, or not ours."""
+        """Return the kept machine code for a signature; None if it is missing, damaged, or may not be used."""
         target_context.refresh()
         for name, content in self.kept(target_context):
             stated, signature, compiled = pickle.loads(content)
@@ -215,7 +215,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _why_not_used(place: Path) -> str | None:
-    """Return why a folder or file of machine code is not used, None if it is used: what it holds is executed.
+    """Return the reason not to use a folder or file of machine code, None if it is used: its content is executed.
 
     It may belong to the owner of the package too, whose code is executed anyway.
     """

@@ -28,7 +28,7 @@ _QOS_TABLES = (*MAP_TABLES, "PORT_QOS_MAP", "QUEUE", "SCHEDULER", "WRED_PROFILE"
 
 
 class Chain(NamedTuple):
-    """A fabric as its files are written, what the daemons of each switch program, and the fabric as they apply it."""
+    """A fabric as its files are written, the states that the daemons program, by switch, and the fabric as applied."""
 
     written: Fabric
     states: tuple[Programmed, ...]

@@ -79,7 +79,7 @@ class _BoardLinks(NamedTuple):
 
 
 def why_no_dashboards() -> str:
-    """Return why no dashboard can be built, with the command that installs what is missing; empty with the SDK."""
+    """Return why no dashboard can be built, with the command that installs the SDK; empty where it is installed."""
     if find_spec("grafana_foundation_sdk") is not None:
         return ""
     return (
