@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lossless import api
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.checks.rules.storms.culprit import Culprit, CulpritEvidence
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, SkippedFile, UncheckedRule
@@ -58,7 +58,7 @@ def pages(folder: Path) -> dict[str, str]:
     }
 
 
-def every_part(text: str) -> Report:
+def every_part(text: str) -> CheckedReport:
     """Return a report that has all parts, with a text as each name and message; the fabric is named so too."""
     named = INTENT.read_text().replace("fabric: roce-256", f"fabric: {json.dumps(text)}")
     evidence = (CulpritEvidence(text, Origin(text)),)

@@ -28,7 +28,7 @@ from lossless.model.fabric.attributes import BY_KEY
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.formats.device_files.base_merge import UpdatePlan
     from lossless.ground.documents.text import Document
     from lossless.model.fabric.attributes import Attribute
@@ -73,7 +73,7 @@ class Drift(NamedTuple):
     patch: tuple[dict[str, Any], ...] | None
     problems: tuple[str, ...]
     not_compared: tuple[NotCompared, ...]
-    report: Report
+    report: CheckedReport
 
     @property
     def patch_text(self) -> str | None:
@@ -115,7 +115,7 @@ class FabricDrift(NamedTuple):
     drifts: tuple[Drift, ...]
     missing: tuple[str, ...]
     errors: tuple[Problem, ...]
-    report: Report
+    report: CheckedReport
 
 
 def drift_between(switch: Switch, running: Document) -> SwitchDrift:
@@ -158,7 +158,7 @@ def fabric_drift(
     running: Sequence[Document],
     fabric: Fabric,
     intent: str,
-    report: Report,
+    report: CheckedReport,
     progress: Callable[[int, int], None] | None = None,
 ) -> FabricDrift:
     """Return the differences of configurations, each from its switch of a fabric.
@@ -192,7 +192,7 @@ def _compared(
     devices: dict[str, Document],
     fabric: Fabric,
     intent: str,
-    report: Report,
+    report: CheckedReport,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Drift]:
     switches = {switch.name: switch for switch in fabric.switches}

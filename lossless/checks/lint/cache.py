@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.checks.lint.devices import DeviceResult
-    from lossless.checks.lint.run import Report, Settings
+    from lossless.checks.lint.run import CheckedReport, Settings
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declarations
@@ -122,7 +122,7 @@ class LintCache:
 
     def check(
         self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
-    ) -> Report:
+    ) -> CheckedReport:
         """Return the report of files as ``check_files`` does, with kept results of SONiC devices.
 
         Results of a file are valid while its mark and the rules that are chosen for it stay the same, the marks of all

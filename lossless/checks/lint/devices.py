@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.lint.run import Report, gathered, run
+from lossless.checks.lint.run import CheckedReport, gathered, run
 from lossless.formats.inputs.intents import reported
 from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple, Unknown
@@ -30,7 +30,7 @@ class DeviceResult(NamedTuple):
     ``file`` is that of a single device. Origins name its document.
     """
 
-    report: Report
+    report: CheckedReport
     summaries: tuple[DeviceSummary, ...] = ()
     file: str = ""
 
@@ -54,7 +54,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
 
     tables, problems, fabric = reader.read(document, settings.dscps_of(document.file))
     if fabric is None:
-        return DeviceResult(Report(errors=problems), file=document.file)
+        return DeviceResult(CheckedReport(errors=problems), file=document.file)
     intended = settings.intended_switch(name_in_intent(tables, fabric.switches[0].name))
     longest_m: dict[int, int] = {}
     if intended is not None:
@@ -75,9 +75,9 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     reports = (
         by_fabric,
         by_buffers,
-        Report(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
+        CheckedReport(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
         run(device, _rules_for(device, chosen), "config_db"),
-        Report(
+        CheckedReport(
             errors=problems,
             not_checked=(*unread, *_not_compared(device, settings)),
             ports_without_rdma=ports_outside(switch, stated, tables),
@@ -195,7 +195,7 @@ _CHECKED_BY_LENGTH = frozenset({"BUF001", "BUF002"})
 
 
 def _explained(
-    as_told: Fabric, by_buffers: Report, longest_m: Mapping[int, int], chosen: Codes | None
+    as_told: Fabric, by_buffers: CheckedReport, longest_m: Mapping[int, int], chosen: Codes | None
 ) -> Iterator[Finding]:
     """Yield as information the findings at the configured cable length that the real, shorter cable explains."""
     from lossless.checks.rules.registry import rules_for
@@ -230,13 +230,13 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     return rules_for("device", chosen=chosen, has=has)
 
 
-def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Report:
+def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> CheckedReport:
     """Compare all devices with each other by their summaries; a single one gives an empty report.
 
     Findings of a rule that was chosen for some of the files only are left out in the others.
     """
     if len(summaries) < 2:
-        return Report()
+        return CheckedReport()
     from lossless.checks.rules.registry import codes_for, rules_for
     from lossless.model.fabric.deployed_devices import DeployedDevices
 

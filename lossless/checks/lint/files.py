@@ -13,7 +13,7 @@ from lossless.formats.inputs.subnet_manager import is_managers
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.checks.lint.run import Report, Settings
+    from lossless.checks.lint.run import CheckedReport, Settings
     from lossless.formats.inputs.collect import Candidate
     from lossless.formats.inputs.intents import Declarations
 
@@ -24,7 +24,7 @@ FEWEST_INTENTS = 16
 """The number of intents from which several processes check them: an intent takes as long as some configurations."""
 
 
-def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
+def check_files(candidates: Sequence[Candidate], settings: Settings) -> CheckedReport:
     """Return the report of files; several processes check many devices, or many intents without devices."""
     if _are_many_intents(candidates):
         from lossless.checks.lint.intents import check_intents
@@ -38,7 +38,7 @@ def check_files(candidates: Sequence[Candidate], settings: Settings) -> Report:
     return _check_in_processes(devices, inputs, settings) if devices else check_inputs(inputs, settings)[0]
 
 
-def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declarations]:
+def check_inputs(inputs: Inputs, settings: Settings) -> tuple[CheckedReport, Declarations]:
     """Return the report of documents and facts of hosts that are already read, and the declarations of intents."""
     split = merged([devices_in(document) for document in inputs.documents])
     inputs = inputs._replace(documents=split.documents, problems=(*inputs.problems, *split.problems))
@@ -49,7 +49,7 @@ def check_inputs(inputs: Inputs, settings: Settings) -> tuple[Report, Declaratio
     return joined(inputs, intents, check_devices(deployed, settings), shown, settings), intents
 
 
-def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> Report:
+def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: Settings) -> CheckedReport:
     """Return the report of devices, which several processes check, and of inputs that are already read."""
     from lossless.checks.lint.workers import check_in_processes
 

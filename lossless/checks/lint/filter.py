@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.baseline import BaselineKey
     from lossless.checks.lint.configuration.lookup import ConfigurationLookup
     from lossless.checks.lint.configuration.reader import Configuration
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.ground.basics.findings import Finding, ObjectForm, Path
     from lossless.ground.documents.yaml.compose import YamlNode
 
@@ -65,7 +65,7 @@ class FilterTerms(NamedTuple):
     folders: tuple[str, ...]
 
 
-def filtered(report: Report, terms: FilterTerms) -> Report:
+def filtered(report: CheckedReport, terms: FilterTerms) -> CheckedReport:
     """Return a report without findings that are accepted or of rules not chosen, with the configured severities.
 
     It has the findings on unused or expired suppressions and on stale entries of baselines too.
@@ -74,7 +74,7 @@ def filtered(report: Report, terms: FilterTerms) -> Report:
 
 
 class _Filter:
-    def __init__(self, report: Report, terms: FilterTerms) -> None:
+    def __init__(self, report: CheckedReport, terms: FilterTerms) -> None:
         self._report = report
         self._lookup = terms.lookup
         self._terms = terms
@@ -87,7 +87,7 @@ class _Filter:
         self._suppressed = self._baselined = 0
         self._accepted: set[tuple[str, str]] = set()
 
-    def filtered(self) -> Report:
+    def filtered(self) -> CheckedReport:
         report = self._report
         # A baseline records the severity that was shown.
         chosen = [*map(self._graded, filter(self._is_chosen, report.findings))]

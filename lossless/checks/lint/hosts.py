@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import DeviceResult
-from lossless.checks.lint.run import Report, gathered, run
+from lossless.checks.lint.run import CheckedReport, gathered, run
 from lossless.checks.rules.classification.host_markings import shows_rdma
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost, SwitchConfiguration
@@ -58,7 +58,7 @@ def check_hosts(
     elsewhere = (UncheckedRule("", _OTHER_PORT, others),) if others else ()
     report = gathered(
         [
-            Report(errors=read.problems, not_checked=(*elsewhere, *notes)),
+            CheckedReport(errors=read.problems, not_checked=(*elsewhere, *notes)),
             *(run(view, rules_for("hosts"), "intent") for view in views),
             *(run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)),
             run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"),
@@ -70,7 +70,7 @@ def check_hosts(
 
 def hosts_against(
     hosts: Sequence[DeviceSummary], switches: Sequence[DeviceSummary], settings: Settings
-) -> list[Report]:
+) -> list[CheckedReport]:
     """Return the report of links between hosts and switches of systems other than SONiC.
 
     Without such hosts or without such switches it is empty.
@@ -105,7 +105,7 @@ def _is_without_rdma(end: LinkEnd) -> bool:
     return end.host is not None and end.host.pfc_priorities == () and not shows_rdma(end.host)
 
 
-def without_repeated(report: Report, others: Iterable[Report]) -> Report:
+def without_repeated(report: CheckedReport, others: Iterable[CheckedReport]) -> CheckedReport:
     """Return a report of hosts without findings that another report has, as of the intent: same code and message."""
     repeated = {(finding.code, finding.message) for each in others for finding in each.findings}
     new = (finding for finding in report.findings if (finding.code, finding.message) not in repeated)
@@ -283,7 +283,7 @@ def check_switches(documents: Sequence[Document], settings: Settings) -> DeviceR
     )
 
 
-def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[Report]:
+def _check(document: Document, system: SwitchInput, settings: Settings) -> Iterator[CheckedReport]:
     from lossless.formats.inputs.fabrics import without_class
 
     read = system.read
@@ -298,7 +298,7 @@ def _check(document: Document, system: SwitchInput, settings: Settings) -> Itera
     ):
         yield report._replace(findings=tuple(_said(finding, system.words) for finding in report.findings))
     unread = tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread)
-    yield Report(not_checked=unread, ports_without_rdma=_outside(read, stated))
+    yield CheckedReport(not_checked=unread, ports_without_rdma=_outside(read, stated))
 
 
 def _outside(read: ReadSwitch, stated: Collection[str]) -> int:

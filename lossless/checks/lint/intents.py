@@ -11,7 +11,7 @@ from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.answer import survey
 from lossless.checks.lint.filter import has_marker
 from lossless.checks.lint.results import of_all_subnets, of_intents, of_subnets
-from lossless.checks.lint.run import Report, gathered, run, together
+from lossless.checks.lint.run import CheckedReport, gathered, run, together
 from lossless.checks.lint.workers import in_processes
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import SimulationRun
@@ -41,7 +41,7 @@ class _IntentFile(NamedTuple):
     ``marked``: it may have suppressions.
     """
 
-    report: Report
+    report: CheckedReport
     problems: tuple[Problem, ...]
     shown: PathPlaces | None
     marked: bool
@@ -49,7 +49,7 @@ class _IntentFile(NamedTuple):
     subnets: tuple[Subnet, ...] = ()
 
 
-def check_intents(candidates: Sequence[Candidate], settings: Settings) -> Report | None:
+def check_intents(candidates: Sequence[Candidate], settings: Settings) -> CheckedReport | None:
     """Return the report of files of which none is a device's, as ``check_files`` does.
 
     None if a file has facts of a host: hosts are compared with fabrics, which other processes do not return.
@@ -72,7 +72,7 @@ def check_intents(candidates: Sequence[Candidate], settings: Settings) -> Report
                 if file.marked
                 else Excerpts(candidate.file, file.shown, load_configuration)
             )
-    unread = Report(errors=tuple(problem for file in files for problem in file.problems))
+    unread = CheckedReport(errors=tuple(problem for file in files for problem in file.problems))
     subnets = of_all_subnets([subnet for file in files for subnet in file.subnets], settings)
     whole = together([unread, *(file.report for file in files), *subnets])
     return whole._replace(documents=documents)
@@ -81,23 +81,25 @@ def check_intents(candidates: Sequence[Candidate], settings: Settings) -> Report
 def _checked(candidate: Candidate, settings: Settings) -> _IntentFile:
     inputs = read(candidate)
     if not inputs.documents:
-        return _IntentFile(Report(), inputs.problems, None, marked=False, has_host_facts=bool(inputs.facts))
+        return _IntentFile(
+            CheckedReport(), inputs.problems, None, marked=False, has_host_facts=bool(inputs.facts)
+        )
     document = inputs.documents[0]
     intents = declarations_of(inputs.documents, settings.profile_dirs)
     reports = (*of_intents(intents, settings), *of_subnets(intents.subnets, settings))
-    report = gathered([Report(errors=intents.errors), *reports])
+    report = gathered([CheckedReport(errors=intents.errors), *reports])
     shown = places(document, _paths(document, report))
     marked = has_marker(document.text)
     return _IntentFile(report, inputs.problems, shown, marked, subnets=intents.subnets)
 
 
-def _paths(document: Document, report: Report) -> Iterator[Path]:
+def _paths(document: Document, report: CheckedReport) -> Iterator[Path]:
     """Return the paths in a document to which findings refer."""
     origins = (origin for finding in report.findings for origin in finding.origins)
     return (origin.path for origin in origins if origin.file == document.file)
 
 
-def with_runs(checked: Report, fabrics: Iterable[Fabric]) -> Report:
+def with_runs(checked: CheckedReport, fabrics: Iterable[Fabric]) -> CheckedReport:
     """Return a report with the findings of simulations; rules on simulations receive the earlier findings."""
     reports, findings = [checked], list(checked.findings)
     for facts in survey(map(View, fabrics), SimulationRequest()):

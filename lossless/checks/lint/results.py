@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import compare
-from lossless.checks.lint.run import Report, run, together
+from lossless.checks.lint.run import CheckedReport, run, together
 from lossless.formats.inputs.subnet_manager import manager_files
 from lossless.model.fabric.model import of_switches
 from lossless.model.fabric.view import View
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, Switch
 
 
-def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Report]:
+def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[CheckedReport]:
     """Yield the reports of rules on the fabric of an intent; a rule sees the switches to whose system it applies."""
     formats = {switch.format for switch in view.fabric.switches if not switch.runs_sonic}
     if not formats:
@@ -78,7 +78,7 @@ def joined(
     devices: Sequence[DeviceResult],
     documents: Mapping[str, DocumentView],
     settings: Settings,
-) -> Report:
+) -> CheckedReport:
     """Return one report of rules on intents, devices, hosts and subnet managers.
 
     Of ``inputs`` the facts of hosts and the files of subnet managers and of switches without SONiC are checked here.
@@ -86,11 +86,11 @@ def joined(
     managers = manager_files(inputs.documents)
     subnets = (*intents.subnets, *(deployed.subnet for deployed in managers.subnets))
     reports = [
-        Report(errors=(*inputs.problems, *intents.errors)),
+        CheckedReport(errors=(*inputs.problems, *intents.errors)),
         *of_intents(intents, settings),
         *of_subnets(subnets, settings),
         *of_all_subnets(subnets, settings),
-        Report(errors=managers.problems, not_checked=managers.not_checked),
+        CheckedReport(errors=managers.problems, not_checked=managers.not_checked),
         *(device.report for device in devices),
     ]
     summaries = [summary for device in devices for summary in device.summaries]
@@ -117,7 +117,7 @@ def joined(
         reports += hosts_against(hosts.summaries, of_other_systems, settings)
         reports.append(without_repeated(hosts.report, reports))
         facing = ports_at_hosts_without_rdma(DeployedDevices((*attached, *hosts.summaries)))
-        reports.append(Report(ports_without_rdma=facing))
+        reports.append(CheckedReport(ports_without_rdma=facing))
         summaries += hosts.summaries
         documents = {**documents, **{facts.document.file: facts.document for facts in inputs.facts}}
     reports.append(compare(summaries, settings))
@@ -125,7 +125,7 @@ def joined(
     return together(reports)._replace(documents=documents, declared=declared)
 
 
-def of_intents(intents: Declarations, settings: Settings) -> list[Report]:
+def of_intents(intents: Declarations, settings: Settings) -> list[CheckedReport]:
     """Return the reports of rules on the fabrics of intents, each by itself."""
     if not intents.fabrics:
         return []
@@ -136,7 +136,7 @@ def of_intents(intents: Declarations, settings: Settings) -> list[Report]:
     ]
 
 
-def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Report]:
+def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[CheckedReport]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import computing_buffers
 
@@ -148,7 +148,7 @@ def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Report]:
     yield from run_by_format(computing_buffers(view), rules_for("buffers", chosen=chosen))
 
 
-def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
+def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[CheckedReport]:
     """Return the reports of rules on subnets, each by itself."""
     if not subnets:
         return []
@@ -161,7 +161,7 @@ def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
     ]
 
 
-def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Report]:
+def of_all_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[CheckedReport]:
     """Return the reports of rules on all subnets together: a rule runs if it is chosen for any of them."""
     if not subnets:
         return []

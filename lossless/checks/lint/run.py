@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 
-def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
+def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> CheckedReport:
     """Return the report of rules on a subject; ``form`` is the notation of objects in its files.
 
     A rule of a plugin that fails is a problem of the report.
@@ -58,10 +58,10 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Report:
             findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
         missing = (item for item in yielded if isinstance(item, MissingInput))
         not_checked += (UncheckedRule(rule.code, item.reason, item.times) for item in missing)
-    return Report(tuple(findings), tuple(errors), _added_up(not_checked))
+    return CheckedReport(tuple(findings), tuple(errors), _added_up(not_checked))
 
 
-def together(reports: Iterable[Report]) -> Report:
+def together(reports: Iterable[CheckedReport]) -> CheckedReport:
     """Return several reports as one, findings in order, without those that another one replaces."""
     whole = gathered(reports)
     superseded = replaced(whole.findings) | whole.superseded
@@ -73,10 +73,10 @@ def together(reports: Iterable[Report]) -> Report:
     )
 
 
-def gathered(reports: Iterable[Report]) -> Report:
+def gathered(reports: Iterable[CheckedReport]) -> CheckedReport:
     """Return several reports of rules as one, with all their findings, report after report."""
     each = tuple(reports)
-    return Report(
+    return CheckedReport(
         tuple(finding for report in each for finding in report.findings),
         tuple(error for report in each for error in report.errors),
         tuple(unchecked for report in each for unchecked in report.not_checked),
@@ -244,10 +244,6 @@ class CheckedReport(NamedTuple):
         )
 
 
-Report = CheckedReport
-"""The name of a report in all wings but interfaces, whose ``Report`` is one with the documents that commands print."""
-
-
 class PlacedFinding(NamedTuple):
     """A finding, its file, and the line and column of its value, from 1; None without the text of the file.
 
@@ -321,7 +317,7 @@ class Change(NamedTuple):
     """
 
     revision: str
-    removed: Report
+    removed: CheckedReport
     left: tuple[RemainingFinding, ...]
     unread: tuple[str, ...]
     margins: tuple[MarginChange, ...]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.checks.lint.run import Report, run, together
+from lossless.checks.lint.run import CheckedReport, run, together
 from lossless.checks.rules.counting import unknown_value
 from lossless.checks.rules.host_counters.traffic_tests import verdicts
 from lossless.checks.rules.registry import rules_for
@@ -89,7 +89,7 @@ def verified(
     intended: Intended,
     chosen: Codes | None = None,
     pass_marks: Mapping[str, Mapping[str, float]] | None = None,
-) -> Report:
+) -> CheckedReport:
     """Return the report of rules on running devices: on each device or ASIC by itself, and on all together.
 
     It has the answer to who caused pauses and losses too, whichever rules are chosen. ``pass_marks`` are those of
@@ -101,7 +101,7 @@ def verified(
         tuple(devices), intended.links, tuple(intended.switches.values()), pass_marks or {}, intended.hosts
     )
     shared = run(fabric, rules_for("running fabric", chosen=chosen), "intent")
-    report = together([*alone, shared, Report(not_checked=tuple(_notes(devices)))])
+    report = together([*alone, shared, CheckedReport(not_checked=tuple(_notes(devices)))])
     return report._replace(tests=verdicts(fabric), culprits=culprits(fabric))
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Spread,
         TrafficRounds,
     )
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.checks.rules.host_counters.traffic_tests import TrafficVerdict
     from lossless.formats.inputs.captures import CaptureInputs
     from lossless.ground.basics.findings import Finding
@@ -760,7 +760,7 @@ class Recorded(NamedTuple):
     storm, None if these were not run.
     """
 
-    report: Report
+    report: CheckedReport
     lines: Mapping[str, tuple[bool, str]]
     classes: Mapping[int, Growth]
     pauses: Growth | None

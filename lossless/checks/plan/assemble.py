@@ -14,7 +14,7 @@ from math import ceil, log10
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.intents import with_runs
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.checks.plan.batches import HostStage, PlacedStep, State, Step, buffer_model, operations_of
 from lossless.checks.plan.inputs import will_send
 from lossless.checks.plan.plan import (
@@ -627,5 +627,5 @@ def _shown(search: Search, position: Position, find_hardware: FindHardware) -> S
         for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
     ]
     fabric = chain_of(tables, find_hardware, [dscps] * len(tables)).applied
-    findings = with_runs(Report(), [fabric]).findings
+    findings = with_runs(CheckedReport(), [fabric]).findings
     return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}

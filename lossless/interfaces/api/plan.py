@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.checks.plan.acceptance import AcceptancePlan, AcceptanceResults, Growth
     from lossless.checks.plan.kinds_of_switches import InService
     from lossless.formats.inputs.intents import Declaration
@@ -241,7 +241,7 @@ def _sound_subnet(document: Document, options: Options) -> Subnet:
     return declared.subnet
 
 
-def require_no_errors(report: Report, document: Document) -> None:
+def require_no_errors(report: CheckedReport, document: Document) -> None:
     """Refuse an intent in which rules find errors.
 
     Raises:

@@ -15,7 +15,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
 
 FILE = "hosts/host1/facts"
 NAME = "host1"
@@ -100,7 +100,7 @@ def with_library(host: HostQos, name: str, variable: str, tos: int) -> HostQos:
     return host._replace(jobs=host.jobs._replace(libraries=(*host.jobs.libraries, library)))
 
 
-def checked(fabric: Fabric, have: HostQos, want: HostQos | None) -> Report:
+def checked(fabric: Fabric, have: HostQos, want: HostQos | None) -> CheckedReport:
     """Return what the rules say of a host that was read, in a fabric, and beside what is wanted of it."""
     view = View(fabric._replace(hosts=(Host(NAME, have),)))
     reports = [run(view, rules_for("hosts"), "config_db")]
@@ -109,12 +109,12 @@ def checked(fabric: Fabric, have: HostQos, want: HostQos | None) -> Report:
     return together(reports)
 
 
-def codes(report: Report) -> list[str]:
+def codes(report: CheckedReport) -> list[str]:
     """Return the codes of findings, in order."""
     return [finding.code for finding in report.findings]
 
 
-def places(report: Report) -> list[tuple[str, str]]:
+def places(report: CheckedReport) -> list[tuple[str, str]]:
     """Return each finding as its code and where it points, in a host's files."""
     found: Iterable[Any] = report.findings
     return [(finding.code, ".".join(map(str, finding.origin.path))) for finding in found]

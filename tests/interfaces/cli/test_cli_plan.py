@@ -589,11 +589,11 @@ def test_a_folder_without_a_plan_is_refused(cli: Cli, running: Path) -> None:
 
 
 def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.checks.plan import assemble
     from lossless.ground.basics.findings import Finding, Origin
 
-    def unsafe(_checked: Report, fabrics: list[Fabric]) -> Report:
+    def unsafe(_checked: CheckedReport, fabrics: list[Fabric]) -> CheckedReport:
         (fabric,) = fabrics
         both = fabric.switches[0].classes.classes[0].dscps == (24, 26)
         finding = Finding(
@@ -601,7 +601,7 @@ def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPa
             origin=Origin("leaf1/config_db.json", ()), note="", help="", url="", related=(), places=1, elements=(),
             data={}, fixable="no", object_form="config_db", fix=(), conclusive=True,
         )  # fmt: skip
-        return Report((finding,) if both else ())
+        return CheckedReport((finding,) if both else ())
 
     monkeypatch.setattr(assemble, "with_runs", unsafe)
     assert cli("plan", "old.yaml", "new.yaml").code == 0

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
@@ -65,9 +65,11 @@ def lint_run(
     errors: tuple[Problem, ...] = (),
     documents: Mapping[str, Document] = MappingProxyType({}),
     **fields: Any,
-) -> Report:
+) -> CheckedReport:
     """Return a lint run of which nothing else is known."""
-    return Report(**({"not_checked": ()} | fields), findings=findings, errors=errors, documents=documents)
+    return CheckedReport(
+        **({"not_checked": ()} | fields), findings=findings, errors=errors, documents=documents
+    )
 
 
 def finding(origin: Origin, **fields: Any) -> Finding:
@@ -96,7 +98,7 @@ def on_switch(*path: str, **fields: Any) -> Finding:
     return finding(Origin("leaf1.json", path), **({"object_form": "config_db"} | fields))
 
 
-def sample(*findings: Finding, **fields: Any) -> Report:
+def sample(*findings: Finding, **fields: Any) -> CheckedReport:
     """Return a run over both sample files."""
     documents = {file: load_text(text, file) for file, text in TEXTS.items()}
     return lint_run(findings=findings, documents=documents, **fields)

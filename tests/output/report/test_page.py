@@ -12,7 +12,7 @@ import pytest
 
 from lossless import api
 from lossless.analysis.topology.folding import MARKS
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.checks.rules.storms.culprit import Culprit, CulpritEvidence
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, Severity, SkippedFile, UncheckedRule
@@ -61,7 +61,7 @@ class Read(HTMLParser):
             self.headings[-1] += data
 
 
-def page(report: Report, failing: tuple[Severity, ...] = ("error",)) -> Read:
+def page(report: CheckedReport, failing: tuple[Severity, ...] = ("error",)) -> Read:
     """Return the page of a report."""
     return Read(api.report_as(report, "html", failing).text)
 
@@ -96,7 +96,7 @@ def culprit(**fields: object) -> Culprit:
         (sample(culprits=(culprit(kind="none"),)), "Cause not shown: host3 port2", "warn"),
     ],
 )
-def test_the_first_heading_is_the_verdict(report: Report, verdict: str, tone: str) -> None:
+def test_the_first_heading_is_the_verdict(report: CheckedReport, verdict: str, tone: str) -> None:
     read = page(report)
     assert read.headings[0] == verdict
     assert [attrs["class"] for tag, attrs in read.tags if "verdict" in (attrs.get("class") or "")] == [
@@ -111,7 +111,7 @@ def test_a_warning_does_not_pass_where_it_fails_the_run() -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_hostile_name_is_text_wherever_it_stands(text: str) -> None:
-    plain = page(Report())
+    plain = page(CheckedReport())
     report = lint_run(
         findings=(
             finding(

@@ -6,7 +6,7 @@ import re
 
 from hypothesis import given, strategies as st
 
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.foreign_text import gated
@@ -17,7 +17,7 @@ from tests.output.report.settings import setting
 COMMAND = re.compile(r"::(error|warning|notice) ([^:]*)::(.*)")
 
 
-def lines(report: Report) -> list[str]:
+def lines(report: CheckedReport) -> list[str]:
     return github_text(report, setting()).text.splitlines()
 
 

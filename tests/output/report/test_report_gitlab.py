@@ -7,7 +7,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
 from lossless.output.report.lint.gitlab import gitlab_text
@@ -57,7 +57,7 @@ SCHEMA = {
 """What GitLab reads and what Code Climate's specification (spec/analyzers/SPEC.md) requires, recorded here."""
 
 
-def issues(report: Report, folder: str = "/repo") -> list[dict[str, Any]]:
+def issues(report: CheckedReport, folder: str = "/repo") -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads(gitlab_text(report, setting(folder)).text)
     Draft202012Validator(SCHEMA).validate(found)
     assert len({issue["fingerprint"] for issue in found}) == len(found)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from hypothesis import given, strategies as st
 
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin, Severity
 from lossless.output.report.lint.junit import junit_text
@@ -30,7 +30,7 @@ BELOW = {
 }
 
 
-def suites(report: Report, failing: tuple[Severity, ...] = SEVERITIES[:1]) -> list[Element]:
+def suites(report: CheckedReport, failing: tuple[Severity, ...] = SEVERITIES[:1]) -> list[Element]:
     """Return the suites; fails where the document is not what CI systems read."""
     root = ElementTree.fromstring(junit_text(report, setting(failing=failing)).text)
     assert root.tag == "testsuites"

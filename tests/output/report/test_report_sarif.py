@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
-from lossless.checks.lint.run import Report
+from lossless.checks.lint.run import CheckedReport
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.output.report.lint.sarif import MOST_RESULTS, sarif_text
@@ -39,7 +39,7 @@ REPORTED = sample(
 )
 
 
-def run_of(report: Report, folder: str = "/repo") -> dict[str, Any]:
+def run_of(report: CheckedReport, folder: str = "/repo") -> dict[str, Any]:
     log = parsed(sarif_text(report, setting(folder)).text)
     (run,) = log["runs"]
     assert isinstance(run, dict)
@@ -129,7 +129,7 @@ def test_files_are_relative_to_the_root_of_the_repository(
     assert run["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"] == location
 
 
-def many(severities: dict[str, int]) -> Report:
+def many(severities: dict[str, int]) -> CheckedReport:
     found = [
         on_switch("PORT", f"Ethernet{number}", "mtu", severity=severity, message=f"{severity} {number}")
         for severity, times in severities.items()

@@ -23,7 +23,7 @@ from lossless.output.report.lint.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Severity
     from lossless.ground.documents.excerpts import Locations
@@ -45,7 +45,7 @@ class _Annotation(NamedTuple):
     column: int | None
 
 
-def github_text(report: Report, context: RunContext) -> ReportText:
+def github_text(report: CheckedReport, context: RunContext) -> ReportText:
     """Return the commands for findings and unreadable files, most severe first, then plain lines for the rest."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)

@@ -21,7 +21,7 @@ from lossless.output.report.lint.text import FileNames, headline, locate, sort_p
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Json, Severity
     from lossless.ground.documents.excerpts import Locations
@@ -35,7 +35,7 @@ _FIRST_LINE = 1
 """The line of a finding without a known line: GitLab shows no finding without one."""
 
 
-def gitlab_text(report: Report, context: RunContext) -> ReportText:
+def gitlab_text(report: CheckedReport, context: RunContext) -> ReportText:
     """Return the whole report as a JSON list; every fingerprint in it differs."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)

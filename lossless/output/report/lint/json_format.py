@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Annotated, Literal, NotRequired, TypedDict
 
-    from lossless.checks.lint.run import PatchedDevice, PatchRefusal, Report
+    from lossless.checks.lint.run import CheckedReport, PatchedDevice, PatchRefusal
     from lossless.checks.rules.host_counters.traffic_tests import TrafficVerdict
     from lossless.checks.rules.storms.culprit import Culprit, Kind
     from lossless.formats.sonic.capabilities.updater_sorting import MovePhase, Phase
@@ -194,7 +194,7 @@ VERSION: Literal[1] = 1
 MOST_ELEMENTS = 5
 
 
-def json_text(report: Report) -> str:
+def json_text(report: CheckedReport) -> str:
     """Return findings, problems, skipped files and counts of a report as one JSON object, in ASCII.
 
     It has culprits, the verdicts on traffic tests and the updater's response to a patch too, if any; not the findings

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Literal
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.excerpts import Locations
@@ -47,7 +47,7 @@ class _Case(NamedTuple):
     text: str = ""
 
 
-def junit_text(report: Report, context: RunContext) -> ReportText:
+def junit_text(report: CheckedReport, context: RunContext) -> ReportText:
     """Return the findings and problems of a report as one XML document, its suites in the order of file names."""
     names = FileNames(context.folder, context.root)
     locations, findings = locate(report)

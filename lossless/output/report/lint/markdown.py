@@ -28,7 +28,7 @@ from lossless.output.report.lint.text import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.lint.run import Change, Report
+    from lossless.checks.lint.run import Change, CheckedReport
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.excerpts import Locations
     from lossless.output.report.lint.summary import RunContext
@@ -40,7 +40,7 @@ _LONGEST = 400
 _HEAD = ("severity", "rule", "where", "what")
 
 
-def markdown_text(report: Report, context: RunContext) -> ReportText:
+def markdown_text(report: CheckedReport, context: RunContext) -> ReportText:
     """Return the findings as tables of at most MOST_ROWS rows: the added and removed ones if a change is compared."""
     change = context.change
     shown = _FindingRows(FileNames(context.folder, context.root))
@@ -79,7 +79,7 @@ class _FindingRows:
         return (finding.severity, f"{finding.code} {finding.name}", escaped(place), cell)
 
 
-def _counts(report: Report, change: Change | None) -> str:
+def _counts(report: CheckedReport, change: Change | None) -> str:
     if change is not None:
         gone, left = len(change.removed.findings), len(change.left)
         since = f"since {escaped(change.revision)}"
@@ -88,7 +88,7 @@ def _counts(report: Report, change: Change | None) -> str:
     return f"{', '.join(counted(*count) for count in severities)} in {counted(report.files, 'file')}"
 
 
-def _problems(report: Report, shown: _FindingRows) -> Iterator[str]:
+def _problems(report: CheckedReport, shown: _FindingRows) -> Iterator[str]:
     if report.errors:
         lines = [
             f"- {escaped(str(problem._replace(file=shown.name(problem.file))))}"
@@ -97,7 +97,7 @@ def _problems(report: Report, shown: _FindingRows) -> Iterator[str]:
         yield "\n".join(["**Not read**", "", *lines])
 
 
-def _table(title: str, report: Report, shown: _FindingRows) -> Iterator[str]:
+def _table(title: str, report: CheckedReport, shown: _FindingRows) -> Iterator[str]:
     if not report.findings:
         return
     locations, findings = locate(report)
@@ -107,7 +107,7 @@ def _table(title: str, report: Report, shown: _FindingRows) -> Iterator[str]:
     yield "\n\n".join([*([f"**{title}**"] if title else []), markdown_table(_HEAD, rows), *more])
 
 
-def _culprits(report: Report) -> Iterator[str]:
+def _culprits(report: CheckedReport) -> Iterator[str]:
     """Yield the first culprits of pauses and losses, each with its evidence and the facts against it."""
     for culprit in (report.culprits or ())[:MOST_CULPRITS]:
         facts = [*(fact.text for fact in culprit.evidence), *(f"against: {text}" for text in culprit.against)]

@@ -20,7 +20,7 @@ from lossless.output.report.lint.text import FileNames, locate, object_of, parag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.checks.lint.run import Report
+    from lossless.checks.lint.run import CheckedReport
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Severity, Span
     from lossless.ground.documents.excerpts import Locations
@@ -39,7 +39,7 @@ _LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 _GRADES: dict[Severity, str] = {"error": "error", "warning": "warning", "info": "recommendation"}
 
 
-def sarif_text(report: Report, context: RunContext) -> ReportText:
+def sarif_text(report: CheckedReport, context: RunContext) -> ReportText:
     """Return a report as one SARIF log with one run, the most severe results first and at most MOST_RESULTS of them."""
     locations, findings = locate(report)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
@@ -127,7 +127,7 @@ def _described(text: RuleHelp) -> dict[str, Any]:
     }
 
 
-def _invocation(report: Report, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
+def _invocation(report: CheckedReport, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
     """Return the invocation object of the run: not successful if a file could not be read; problems and notices."""
     notifications = [_problem(problem, names) for problem in sort_problems(report.errors)]
     notifications += [{"level": "warning", "message": _message(notice)} for notice in notices]

@@ -16,7 +16,7 @@ from lossless.output.report.columns import PLAIN, TextStyle, table, wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lossless.checks.lint.run import Change, Report
+    from lossless.checks.lint.run import Change, CheckedReport
     from lossless.ground.basics.findings import Confidence, Finding, Severity, SkippedFile, UncheckedRule
 
 
@@ -44,7 +44,7 @@ class ReportSummary(NamedTuple):
     ports_without_rdma: int
 
 
-def summarise(report: Report) -> ReportSummary:
+def summarise(report: CheckedReport) -> ReportSummary:
     """Return the counts of a report: findings, unchecked rules, and files."""
     severities = [finding.severity for finding in report.findings]
     return ReportSummary(
@@ -96,7 +96,7 @@ def skipped_text(
         yield fitted(f"skipped: {names}{more}: {visible(reason)}", style)
 
 
-def summary_text(report: Report, style: TextStyle = PLAIN) -> str:
+def summary_text(report: CheckedReport, style: TextStyle = PLAIN) -> str:
     """Return the last line of a report: findings by severity, also zero, other counts, and files left out.
 
     Equal findings of several devices are counted once.
@@ -117,14 +117,14 @@ def summary_text(report: Report, style: TextStyle = PLAIN) -> str:
     return text if style is PLAIN else _fitting_summary(report, text, style)
 
 
-def _incomplete(report: Report) -> str:
+def _incomplete(report: CheckedReport) -> str:
     """Return the words before the counts if a file could not be read, as the counts leave it out; empty otherwise."""
     if not report.errors:
         return ""
     return f"check incomplete ({counted(len(report.errors), 'problem')} in the input); the rest: "
 
 
-def _fitting_summary(report: Report, text: str, style: TextStyle) -> str:
+def _fitting_summary(report: CheckedReport, text: str, style: TextStyle) -> str:
     """Return a summary on one line if it fits, else on several lines without colors."""
     plain = summary_text(report)
     return text if len(plain) <= style.columns else fitted(plain, style)
@@ -172,13 +172,13 @@ class ReportText(NamedTuple):
 STATISTICS_HEADS = ("findings", "places", "severity", "rule")
 
 
-def statistics_text(report: Report, style: TextStyle = PLAIN) -> str:
+def statistics_text(report: CheckedReport, style: TextStyle = PLAIN) -> str:
     """Return a table with a row for each rule and severity, the one with most causes first; empty without findings."""
     rows = statistics_rows(report)
     return table([STATISTICS_HEADS, *rows], style) if rows else ""
 
 
-def statistics_rows(report: Report) -> list[tuple[str, ...]]:
+def statistics_rows(report: CheckedReport) -> list[tuple[str, ...]]:
     """Return a row for each rule and severity, the one with most causes first."""
     causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
     places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)

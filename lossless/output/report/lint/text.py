@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.checks.lint.run import Change, MarginChange, RemainingFinding, Report
+    from lossless.checks.lint.run import Change, CheckedReport, MarginChange, RemainingFinding
     from lossless.checks.rules.storms.culprit import Culprit
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
@@ -253,14 +253,14 @@ if TYPE_CHECKING:
     """A function that returns a line of a file, None if the file has no readable text."""
 
 
-def findings_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
+def findings_text(report: CheckedReport, style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield every cause as a block of lines, in the order of reports; a brief style leaves a line for every finding."""
     locations, findings = locate(report)
     for same in [[finding] for finding in findings] if style.brief else by_cause(findings):
         yield _finding(same, locations, style)
 
 
-def verdicts_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
+def verdicts_text(report: CheckedReport, style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield the verdict on each traffic test that no finding reports, with its note unless the style is brief."""
     reported = {finding.origin for finding in report.findings}
     for verdict in report.tests:
@@ -284,7 +284,7 @@ def culprit_heading(culprit: Culprit) -> str:
     return visible(f"{name}{at}: {culprit.what} [{culprit.kind}, {culprit.confidence} confidence]")
 
 
-def culprits_text(report: Report, style: TextStyle = PLAIN) -> Iterator[str]:
+def culprits_text(report: CheckedReport, style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield a block for each of the first culprits, with its evidence; a brief style only its head."""
     found = report.culprits or ()
     locations, _ = locate(report)
@@ -486,7 +486,7 @@ def _differing(both: list[str | None]) -> str:
     return after if before == after else f"{before} -> {after}"
 
 
-def locate(report: Report) -> tuple[Locations, list[Finding]]:
+def locate(report: CheckedReport) -> tuple[Locations, list[Finding]]:
     """Return the locations of all findings, and the findings by file, severity and place.
 
     The order in which rules ran does not matter.
